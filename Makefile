@@ -1,0 +1,57 @@
+# Every command a developer needs. `make help` lists them.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test quick fix lint types docs bench smoke clean
+
+help:  ## list the commands
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+setup: $(READY)  ## make .venv with everything in it
+
+# Made again only when what it is made from changes.
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1" -c constraints.txt
+	$(BIN)/python -m pip install --quiet -c constraints.txt --editable . --group dev
+	@touch $@
+
+demo: $(READY)  ## index the example vault and show a real client session
+	$(BIN)/python examples/demo.py
+
+test: $(READY) lint types  ## what CI runs: lint, types, import contracts, tests, coverage
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
+
+quick: $(READY)  ## the fast tests only
+	$(BIN)/python -m pytest -q -m "not slow"
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports
+
+types: $(READY)
+	$(BIN)/mypy
+
+fix: $(READY)  ## format, and apply safe fixes
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: $(READY)  ## regenerate the tool reference
+	$(BIN)/ubp tools --markdown > docs/tools.md
+
+bench: $(READY)  ## the benchmarks, with a table at the end
+	$(BIN)/python -m bench
+
+smoke: $(READY)  ## build the wheel, install it alone, index and search with it
+	PYTHON=$(BIN)/python sh tests/smoke.sh
+
+clean:  ## remove everything that can be made again
+	rm -rf $(VENV) build dist .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis

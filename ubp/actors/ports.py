@@ -1,0 +1,100 @@
+"""How actors talk: channels of a fixed size, calls that want an answer, nudges.
+
+Every channel of the service is opened through this module, so none is unbounded.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Generic, Self, TypeVar
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream as Inbox
+from anyio.streams.memory import MemoryObjectSendStream as Outbox
+
+from ubp.errors import ActorStopped, Busy, UbpError
+
+__all__ = ("Call", "Inbox", "Outbox", "ask", "channel", "nudge")
+
+RequestT = TypeVar("RequestT")
+AnswerT = TypeVar("AnswerT")
+
+channel = anyio.create_memory_object_stream
+"""``channel[Message](size)``: an outbox and the inbox it leads to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Generic[RequestT, AnswerT]):
+    """A request and the one place its answer may go.
+
+    Use it as a context manager: leaving the block without answering - because the
+    handler crashed, say - tells the caller that no answer is coming.
+    """
+
+    request: RequestT
+    _reply: Outbox[AnswerT | UbpError]
+    abandoned: anyio.Event = field(default_factory=anyio.Event)
+    """Set when the caller no longer waits, so that the work can be stopped."""
+
+    def answer(self, answer: AnswerT | UbpError) -> None:
+        """Send the answer, or drop it if the caller has stopped waiting."""
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            self._reply.send_nowait(answer)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        tb: TracebackType | None,
+    ) -> None:
+        self._reply.close()
+
+
+async def ask(
+    outbox: Outbox[Call[RequestT, AnswerT]], request: RequestT, *, within: float
+) -> AnswerT:
+    """Send *request* and wait for its answer.
+
+    Raises:
+        Busy: *within* seconds passed, in the queue or in the handler.
+        ActorStopped: the actor dropped the request without answering.
+    """
+    reply, answers = channel[AnswerT | UbpError](1)
+    call: Call[RequestT, AnswerT] = Call(request, reply)
+    try:
+        with answers, _abandoning(call), anyio.fail_after(within):
+            try:
+                await outbox.send(call)
+            except BaseException:
+                reply.close()
+                raise
+            answer = await answers.receive()
+    except TimeoutError:
+        raise Busy(f"No answer within {within:g} seconds.") from None
+    except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+        raise ActorStopped("The request was dropped.") from None
+    if isinstance(answer, UbpError):
+        raise answer
+    return answer
+
+
+def nudge(outbox: Outbox[RequestT], message: RequestT) -> None:
+    """Send *message* unless the inbox already holds one.
+
+    For signals where one waiting copy is as good as many. Never blocks, which is
+    what makes it safe on the back edge of a cycle.
+    """
+    with suppress(anyio.WouldBlock):
+        outbox.send_nowait(message)
+
+
+@contextmanager
+def _abandoning(call: Call[RequestT, AnswerT]) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        call.abandoned.set()

@@ -1,0 +1,25 @@
+"""How far an index run is: counters the actors raise and a terminal may read."""
+
+from dataclasses import dataclass
+
+__all__ = ("Progress",)
+
+
+@dataclass(slots=True)
+class Progress:
+    """Counters of one comparison between disk and index."""
+
+    found: int = 0
+    """Differences sent so far."""
+    scanned: bool = False
+    """Whether all differences have been found."""
+    done: int = 0
+    """Differences carried into the index."""
+    stored: int = 0
+    """Files stored, new or changed."""
+    failed: int = 0
+    removed: int = 0
+    seen: int = 0
+    """Files that exist."""
+    settled: bool = False
+    """Whether the index is as the comparison found the disk."""

@@ -1,0 +1,129 @@
+"""The reading process: files in, outcomes out, over its own standard streams.
+
+Parsing is Python, and Python in a thread would take the interpreter from the event
+loop and from every query. In a process of its own, at low priority, it cannot; and a
+file that hangs or kills a parser costs this process, not the service.
+
+Frames are four bytes of length and a MessagePack message. A list of ``FileChanged``
+goes in; for each, in order, one ``ReadOutcome`` or ``ReaderBug`` comes out.
+"""
+
+import hashlib
+import os
+import signal
+import sys
+import traceback
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+from msgspec import Struct
+
+from ubp.messages import (
+    FileChanged,
+    FileGone,
+    FileParsed,
+    FileUnchanged,
+    ParseFailed,
+    ReadOutcome,
+)
+from ubp.packs import enabled
+from ubp.project import Project, open_project
+from ubp.reading.markdown import normalise
+from ubp.reading.walk import stamp_of
+from ubp.toolkit import FileText, Reading, Source
+
+__all__ = ("ReaderBug", "main", "outcome", "read_frame", "write_frame")
+
+_HEADER = 4
+_NICENESS = 10
+
+
+class ReaderBug(Struct, frozen=True, tag=True):
+    """Our own code failed on a file."""
+
+    pack: str
+    path: str
+    trace: str
+
+
+def read_frame(stream: BinaryIO) -> bytes | None:
+    """The next frame, or None at the end."""
+    header = stream.read(_HEADER)
+    if len(header) < _HEADER:
+        return None
+    length = int.from_bytes(header, "big")
+    body = stream.read(length)
+    return body if len(body) == length else None
+
+
+def write_frame(stream: BinaryIO, body: bytes) -> None:
+    stream.write(len(body).to_bytes(_HEADER, "big"))
+    stream.write(body)
+    stream.flush()
+
+
+def outcome(
+    change: FileChanged, project: Project, source: Source, reading: Reading[Struct]
+) -> ReadOutcome:
+    """Read one file and understand it."""
+    pack, path = change.pack, change.path
+    full = source.folder / path
+    try:
+        if not full.resolve().is_relative_to(source.folder.resolve()):
+            return ParseFailed(pack, path, "A symbolic link that leaves the folder.")
+        with full.open("rb") as file:
+            stamp = stamp_of(os.fstat(file.fileno()))
+            raw = file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        # Deleted since it was seen; the index must not keep what is not there.
+        return FileGone(pack, path)
+    except OSError as error:
+        why = error.strerror or "input/output error"
+        return ParseFailed(pack, path, f"Cannot be read: {why}.")
+    digest = hashlib.sha256(raw).hexdigest()
+    if digest == change.digest:
+        return FileUnchanged(pack, path, stamp)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        return ParseFailed(
+            pack, path, f"Not UTF-8: byte {error.start} is invalid.", stamp
+        )
+    if "\x00" in text:
+        return ParseFailed(pack, path, "Contains NUL bytes, so it is not text.", stamp)
+    record, warnings = reading.read(FileText(path, normalise(text), project))
+    encoded = msgspec.msgpack.encode(record)
+    return FileParsed(pack, path, stamp, digest, encoded, tuple(warnings))
+
+
+def main(root: str, packs: str) -> None:
+    """Serve frames until the input ends."""
+    # The service decides when this ends; an interrupt at the terminal is its business.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
+    frames_in = os.fdopen(os.dup(0), "rb")
+    frames_out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever prints must not print into the frames
+    project = open_project(Path(root))
+    readings = {
+        pack.name: (pack.reading.source(project), pack.reading)
+        for pack in enabled(packs.split(","))
+        if pack.reading is not None
+    }
+    decode = msgspec.msgpack.Decoder(list[FileChanged]).decode
+    while (frame := read_frame(frames_in)) is not None:
+        for change in decode(frame):
+            source, reading = readings[change.pack]
+            try:
+                answer: ReadOutcome | ReaderBug = outcome(
+                    change, project, source, reading
+                )
+            except Exception:  # noqa: BLE001 - reported with its traceback
+                answer = ReaderBug(change.pack, change.path, traceback.format_exc())
+            write_frame(frames_out, msgspec.msgpack.encode(answer))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

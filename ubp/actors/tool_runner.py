@@ -1,0 +1,65 @@
+"""Run one tool for one caller: the boundary where a tool's bug stops being a crash."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import anyio
+import structlog
+
+from ubp.actors.ports import Call
+from ubp.errors import InternalError, ServiceError, UbpError
+from ubp.messages import RunTool
+from ubp.packs import tools_of
+from ubp.project import Project
+from ubp.telemetry import get_logger
+from ubp.toolkit import Context, Database, Pack
+
+__all__ = ("ToolRunner",)
+
+log = get_logger("tools")
+
+
+class ToolRunner:
+    """Runs the tools of the enabled packs."""
+
+    def __init__(self, project: Project, packs: Sequence[Pack]) -> None:
+        self._project = project
+        self._tools = tools_of(packs)
+
+    async def serve(self, call: Call[RunTool, Any], db: Database) -> None:
+        """Answer *call*, or stop working on it when its caller has gone."""
+        with call:
+            async with anyio.create_task_group() as group:
+                group.start_soon(_cancel_when_abandoned, call, group.cancel_scope)
+                call.answer(await self.run(call.request, db))
+                group.cancel_scope.cancel()
+
+    async def run(self, request: RunTool, db: Database) -> Any:
+        """The tool's result, or the error it raised."""
+        _, tool = self._tools[request.tool]
+        context = Context(db, self._project, request.request_id)
+        with structlog.contextvars.bound_contextvars(
+            request_id=request.request_id, tool=tool.name
+        ):
+            try:
+                result = await tool.handler(context, request.arguments)
+            except UbpError as error:
+                if isinstance(error, ServiceError):
+                    log.error("tool.failed", error=error.message, cause=error.cause)
+                return error
+            except Exception:
+                log.exception("tool.crashed")
+                return InternalError()
+            took = context.elapsed_ms()
+            phases = {name: round(ms, 1) for name, ms in context.phases.items()}
+            if took > tool.slow_ms:
+                log.warning("tool.slow", ms=took, expected_ms=tool.slow_ms, **phases)
+            log.debug("tool.done", ms=took, arguments=request.arguments, **phases)
+            return result
+
+
+async def _cancel_when_abandoned(
+    call: Call[RunTool, Any], scope: anyio.CancelScope
+) -> None:
+    await call.abandoned.wait()
+    scope.cancel()

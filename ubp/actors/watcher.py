@@ -1,0 +1,86 @@
+"""The watcher actor: compares disk with index, and says what differs.
+
+It compares once, when it starts; what a file's stamp says is enough to tell whether it
+must be read.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import anyio
+import anyio.to_thread
+
+from ubp.actors.ports import Outbox
+from ubp.actors.progress import Progress
+from ubp.messages import FileChanged, FileEvent, FileGone, ScanFinished
+from ubp.reading.changes import Known, differences
+from ubp.reading.walk import Found, Refused, walk
+from ubp.store import files
+from ubp.store.session import Session
+from ubp.toolkit import Source
+
+__all__ = ("Scan", "Watcher")
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What a comparison covers."""
+
+    force: bool = False
+    """Read every file again, whatever the index says."""
+    only: str | None = None
+    """Look at this path alone, relative to the folder of the pack."""
+
+
+class Watcher:
+    """Sends an event for each file that is not as the index has it."""
+
+    name = "watcher"
+
+    def __init__(
+        self,
+        parser: Outbox[FileEvent],
+        *,
+        sources: dict[str, Source],
+        index: Session,
+        scan: Scan,
+        stop: anyio.Event,
+        progress: Progress,
+    ) -> None:
+        self._parser = parser
+        self._sources = sources
+        self._index = index
+        self._scan = scan
+        self._stop = stop
+        self._progress = progress
+
+    async def run(self) -> None:
+        seen = changed = gone = 0
+        for pack, source in self._sources.items():
+            known = {
+                path: Known(each.stamp, each.digest)
+                for path, each in (await self._index.run(files.known, pack)).items()
+                if self._covers(path)
+            }
+            found = await anyio.to_thread.run_sync(self._look, source)
+            seen += len(found)
+            for event in differences(pack, found, known, force=self._scan.force):
+                if self._stop.is_set():
+                    return
+                changed += isinstance(event, FileChanged)
+                gone += isinstance(event, FileGone)
+                self._progress.found += 1
+                await self._parser.send(event)
+        self._progress.seen = seen
+        self._progress.scanned = True
+        await self._parser.send(ScanFinished(seen, changed, gone))
+
+    def close(self) -> None:
+        self._parser.close()
+
+    def _look(self, source: Source) -> list[Found | Refused]:
+        everything = walk(source.folder, source.include, source.exclude)
+        return [each for each in everything if self._covers(each.path)]
+
+    def _covers(self, path: str) -> bool:
+        return self._scan.only is None or path == self._scan.only

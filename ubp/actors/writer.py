@@ -1,0 +1,207 @@
+"""The writer actor: the only one that may change the database."""
+
+from collections.abc import Sequence
+from time import monotonic
+from typing import Any
+
+import anyio
+import apsw
+import msgspec
+
+from ubp.actors.ports import Call, Inbox
+from ubp.actors.progress import Progress
+from ubp.actors.tool_runner import ToolRunner
+from ubp.messages import (
+    FileGone,
+    FileParsed,
+    FileUnchanged,
+    IndexEvent,
+    ParseFailed,
+    RunTool,
+    ScanFinished,
+)
+from ubp.store import files
+from ubp.store.session import Session
+from ubp.telemetry import get_logger
+from ubp.toolkit import Pack, Reading
+
+__all__ = ("Writer",)
+
+log = get_logger("writer")
+
+_MOST_EVENTS = 128
+_MOST_BYTES = 4_000_000
+"""Of one transaction: many documents at once are much cheaper to index, and a call
+that wants to write waits for one transaction at most."""
+
+_SETTLE_EVERY = 2.0
+"""Seconds between settling links while changes keep coming."""
+
+_MANY = 1_000
+"""Changed files after which tidying the full-text index is worth the while."""
+
+# SQLite refused this document, not documents as such.
+_DOCUMENT_AT_FAULT = (
+    apsw.TooBigError,
+    apsw.ConstraintError,
+    apsw.MismatchError,
+    msgspec.DecodeError,
+    UnicodeEncodeError,
+)
+
+
+class Writer:
+    """Carries events into the database, and runs the tools that write.
+
+    A document is stored in one transaction, whole or not at all.
+    """
+
+    name = "writer"
+
+    def __init__(
+        self,
+        events: Inbox[IndexEvent],
+        calls: Inbox[Call[RunTool, Any]],
+        *,
+        session: Session,
+        packs: Sequence[Pack],
+        runner: ToolRunner,
+        progress: Progress,
+    ) -> None:
+        self._events = events
+        self._calls = calls
+        self._session = session
+        self._readings = {
+            pack.name: pack.reading for pack in packs if pack.reading is not None
+        }
+        self._decoders = {
+            name: msgspec.msgpack.Decoder(reading.record)
+            for name, reading in self._readings.items()
+        }
+        self._runner = runner
+        self._progress = progress
+
+    async def run(self) -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._serve_calls)
+            await self._carry_events()
+
+    def close(self) -> None:
+        self._events.close()
+        self._calls.close()
+
+    async def _serve_calls(self) -> None:
+        async for call in self._calls:
+            await self._runner.serve(call, self._session)
+
+    async def _carry_events(self) -> None:
+        last_settled = monotonic()
+        unsettled = False
+        async for first in self._events:
+            batch = self._waiting(first)
+            await self._session.run(self._store, batch)
+            unsettled = True
+            self._count(batch)
+            finished = [each for each in batch if isinstance(each, ScanFinished)]
+            idle = not self._events.statistics().current_buffer_used
+            if finished or idle or monotonic() - last_settled > _SETTLE_EVERY:
+                await self._session.run(self._settle)
+                last_settled, unsettled = monotonic(), False
+            for scan in finished:
+                await self._finish(scan)
+        if unsettled:
+            await self._session.run(self._settle)
+
+    def _waiting(self, first: IndexEvent) -> list[IndexEvent]:
+        batch = [first]
+        size = _size(first)
+        while len(batch) < _MOST_EVENTS and size < _MOST_BYTES:
+            try:
+                batch.append(self._events.receive_nowait())
+            except (anyio.WouldBlock, anyio.EndOfStream):
+                break
+            size += _size(batch[-1])
+        return batch
+
+    async def _finish(self, scan: ScanFinished) -> None:
+        if scan.changed + scan.gone >= _MANY:
+            await self._session.run(self._optimize)
+        self._progress.settled = True
+        log.info(
+            "index.updated",
+            files=scan.seen,
+            stored=self._progress.stored,
+            failed=self._progress.failed,
+            removed=self._progress.removed,
+        )
+
+    def _count(self, batch: Sequence[IndexEvent]) -> None:
+        progress = self._progress
+        for event in batch:
+            match event:
+                case ScanFinished():
+                    continue
+                case FileParsed():
+                    progress.stored += 1
+                    for each in event.warnings:
+                        log.debug("index.warning", path=event.path, kind=each.kind)
+                case ParseFailed():
+                    progress.failed += 1
+                    log.warning(
+                        "index.file_failed", path=event.path, reason=event.reason
+                    )
+                case FileGone():
+                    progress.removed += 1
+                case FileUnchanged():
+                    pass
+            progress.done += 1
+
+    # -- in the connection's thread -----------------------------------------------------
+
+    def _store(self, db: apsw.Connection, batch: Sequence[IndexEvent]) -> None:
+        with db:
+            for event in batch:
+                match event:
+                    case FileParsed():
+                        self._store_document(db, event)
+                    case FileUnchanged(pack, path, stamp):
+                        files.touch(db, pack, path, stamp)
+                    case FileGone(pack, path):
+                        self._readings[pack].forget(db, path)
+                        files.forget(db, pack, path)
+                    case ParseFailed(pack, path, reason, stamp):
+                        self._readings[pack].forget(db, path)
+                        files.fail(db, pack, path, reason, stamp)
+                    case ScanFinished():
+                        pass
+
+    def _store_document(self, db: apsw.Connection, event: FileParsed) -> None:
+        pack, path = event.pack, event.path
+        reading: Reading[Any] = self._readings[pack]
+        try:
+            with db:  # a savepoint: this document alone is taken back if it fails
+                record = self._decoders[pack].decode(event.record)
+                reading.save(db, path, event.digest, record)
+                files.remember(
+                    db, pack, path, event.stamp, event.digest, event.warnings
+                )
+        except _DOCUMENT_AT_FAULT as error:
+            log.warning("index.file_failed", path=path, reason=str(error))
+            reading.forget(db, path)
+            reason = f"Cannot be stored: {type(error).__name__}."
+            files.fail(db, pack, path, reason, event.stamp)
+
+    def _settle(self, db: apsw.Connection) -> None:
+        with db:
+            for reading in self._readings.values():
+                reading.settle(db)
+
+    def _optimize(self, db: apsw.Connection) -> None:
+        for reading in self._readings.values():
+            with db:
+                reading.optimize(db)
+        db.pragma("optimize")
+
+
+def _size(event: IndexEvent) -> int:
+    return len(event.record) if isinstance(event, FileParsed) else 0

@@ -1,0 +1,106 @@
+"""The command line: parse, run one command, map errors to exit codes.
+
+Each command lives in a module that is imported only when it is used, so that
+``ubp serve`` does not wait for what only ``ubp search`` needs.
+"""
+
+import sys
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from ubp import __version__
+from ubp.errors import InternalError, UbpError, innermost
+
+__all__ = ("COMMANDS", "main")
+
+COMMANDS = {
+    "init": "ubp.cli.init",
+    "index": "ubp.cli.index",
+    "serve": "ubp.cli.serve",
+    "search": "ubp.cli.search",
+    "get-page": "ubp.cli.pages",
+    "get-context": "ubp.cli.pages",
+    "list-pages": "ubp.cli.pages",
+    "get-graph": "ubp.cli.pages",
+    "stale": "ubp.cli.stale",
+    "status": "ubp.cli.status",
+    "call": "ubp.cli.call",
+    "tools": "ubp.cli.tools",
+    "doctor": "ubp.cli.doctor",
+    "version": "ubp.cli.version",
+}
+"""Every command, in the order of the help, and the module that defines it."""
+
+
+class _LazyGroup(click.Group):
+    """Commands that are imported when they are needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        module: Any = import_module(COMMANDS[cmd_name])
+        command: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        return command
+
+
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Every command takes --help, --root DIR and --json.",
+)
+@click.version_option(__version__, "-V", "--version", prog_name="ubp")
+def cli() -> None:
+    """Your Markdown, searchable, linked, fresh and citable for AI agents."""
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run one command and exit: 0 fine, 1 it failed, 2 wrong usage."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: list[str]) -> int:
+    as_json = "--json" in arguments
+    try:
+        result = cli.main(arguments, prog_name="ubp", standalone_mode=False)
+    except click.UsageError as error:
+        # Its own formatting is not our three lines.
+        from ubp.cli.terminal import show_error
+
+        command = error.ctx.command_path if error.ctx else "ubp"
+        hint = f"Run `{command} --help`."
+        show_error(error.format_message(), "Wrong usage.", hint, as_json=as_json)
+        return 2
+    except click.exceptions.Abort:
+        return 130
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except Exception as caught:  # noqa: BLE001 - the last resort of the whole program
+        return _failed(innermost(caught), arguments)
+    return result if isinstance(result, int) else 0
+
+
+def _failed(error: BaseException, arguments: list[str]) -> int:
+    from ubp.cli.terminal import show_error
+    from ubp.telemetry import get_logger
+
+    wants_log = any(
+        first == "--log-format=json" or (first, second) == ("--log-format", "json")
+        for first, second in zip(arguments, [*arguments[1:], ""], strict=True)
+    )
+    known = isinstance(error, UbpError)
+    shown = error if isinstance(error, UbpError) else InternalError()
+    if wants_log or not known:
+        details = None if known else error
+        get_logger("cli").error("command.failed", error=shown.message, exc_info=details)
+    if not wants_log:
+        as_json = "--json" in arguments
+        show_error(shown.message, shown.cause, shown.hint, as_json=as_json)
+    return 1

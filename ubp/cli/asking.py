@@ -1,0 +1,48 @@
+"""Run one tool from the command line, against the database as it is."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import anyio
+
+from ubp.actors.tool_runner import ToolRunner
+from ubp.cli.options import App
+from ubp.errors import UbpError, UnknownTool
+from ubp.messages import RunTool
+from ubp.packs import tools_of
+from ubp.project import Project
+from ubp.protocol.dispatch import checked
+from ubp.store.session import reading, writing
+from ubp.toolkit import Effect, Pack
+
+__all__ = ("answer", "ask_tool")
+
+
+def ask_tool(app: App, name: str, arguments: dict[str, Any]) -> Any:
+    """The result of a tool of the docs pack, for a command that shows it."""
+    project = app.project()
+    return answer(project, app.packs(project), name, arguments)
+
+
+def answer(project: Project, packs: Sequence[Pack], name: str, arguments: Any) -> Any:
+    """The tool's result, checked and run exactly as for a client.
+
+    Raises:
+        UbpError: Whatever a client would have been told.
+    """
+    tools = tools_of(packs)
+    if name not in tools:
+        raise UnknownTool(name)
+    pack, tool = tools[name]
+    args = checked(tool, arguments)
+
+    async def run() -> Any:
+        opened = reading if tool.effect is Effect.READ else writing
+        async with opened(project.database) as session:
+            runner = ToolRunner(project, [pack])
+            return await runner.run(RunTool(name, args, "cli"), session)
+
+    result = anyio.run(run)
+    if isinstance(result, UbpError):
+        raise result
+    return result

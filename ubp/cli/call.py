@@ -1,0 +1,45 @@
+"""``ubp call``: any tool of any pack, exactly as a client would call it."""
+
+from typing import Any
+
+import click
+import msgspec
+from rich.text import Text
+
+from ubp.cli.asking import answer
+from ubp.cli.options import App, command
+from ubp.errors import UbpError, UnknownTool
+from ubp.packs import tools_of
+from ubp.protocol.replies import WireError, failure
+
+__all__ = ("call",)
+
+
+@command("call")
+@click.argument("tool")
+@click.argument("arguments", default="{}", metavar="JSON")
+def call(app: App, tool: str, arguments: str) -> None:
+    """Call TOOL with the arguments JSON and print its value."""
+    try:
+        decoded = msgspec.json.decode(arguments)
+    except msgspec.DecodeError as error:
+        raise click.BadParameter(f"{error}.", param_hint="JSON") from None
+    project = app.project()
+    packs = app.packs(project)
+    try:
+        value = answer(project, packs, tool, decoded)
+    except UnknownTool:
+        raise
+    except UbpError as error:
+        pack, _ = tools_of(packs)[tool]
+        raise _as_told(error, failure(pack, error)) from error
+    encoded = msgspec.json.format(msgspec.json.encode(value), indent=2)
+    app.terminal.show(value, Text(encoded.decode()))
+
+
+def _as_told(error: UbpError, reply: dict[str, Any] | WireError) -> UbpError:
+    """The error with what a client would have been told in front of it."""
+    if isinstance(reply, WireError):
+        detail = f": {reply.data['detail']}" if reply.data else ""
+        error.message = f"{reply.message}{detail} ({reply.code})"
+    return error

@@ -1,0 +1,142 @@
+"""``ubp doctor``: check the environment, and say what to do."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+import apsw
+from msgspec import Struct
+
+from ubp import __version__
+from ubp.cli.options import App, command
+from ubp.errors import UbpError
+from ubp.project import Project
+from ubp.reading.walk import Found, walk
+from ubp.store.connection import open_reader
+from ubp.store.lock import holder
+
+__all__ = ("Check", "checks", "doctor")
+
+_MARKS = {"ok": "[green]ok[/]  ", "warn": "[yellow]warn[/]", "fail": "[red]fail[/]"}
+
+
+class Check(Struct, frozen=True):
+    """One thing looked at."""
+
+    name: str
+    verdict: Literal["ok", "warn", "fail"]
+    finding: str
+    hint: str = ""
+
+
+@command("doctor")
+def doctor(app: App) -> int:
+    """Check the environment and say what to do."""
+    from rich.markup import escape
+
+    found = list(checks(app))
+    lines = []
+    for check in found:
+        lines.append(f"{_MARKS[check.verdict]} {check.name}: {escape(check.finding)}")
+        if check.hint:
+            lines.append(f"       {escape(check.hint)}")
+    failed = any(check.verdict == "fail" for check in found)
+    app.terminal.show({"checks": found, "ok": not failed}, *lines)
+    return 1 if failed else 0
+
+
+def checks(app: App) -> Iterator[Check]:
+    """Everything worth looking at, in the order it could go wrong."""
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    yield Check("ubp", "ok", f"{__version__} on Python {version}")
+    yield _sqlite()
+    yield _mcp()
+    try:
+        project = app.project()
+        app.packs(project)
+    except UbpError as error:
+        yield Check("settings", "fail", f"{error.message} {error.cause}", error.hint)
+        return
+    yield _settings(project)
+    looked_at: tuple[Callable[[Project], Check], ...] = (
+        _docs,
+        _derived,
+        _index,
+        _server,
+    )
+    for look in looked_at:
+        yield look(project)
+
+
+def _sqlite() -> Check:
+    version = apsw.sqlite_lib_version()
+    if "ENABLE_FTS5" in apsw.compile_options:
+        return Check("SQLite", "ok", f"{version} with full-text search")
+    return Check(
+        "SQLite", "fail", f"{version} lacks FTS5", "Install apsw from its wheel."
+    )
+
+
+def _mcp() -> Check:
+    try:
+        from importlib.metadata import version
+
+        return Check("MCP SDK", "ok", version("mcp"))
+    except ImportError:
+        return Check("MCP SDK", "fail", "not installed", "Install ubp again with pip.")
+
+
+def _settings(project: Project) -> Check:
+    if project.unknown_settings:
+        keys = ", ".join(project.unknown_settings)
+        hint = "See docs/configuration.md for the keys there are."
+        return Check("settings", "warn", f"unknown keys are ignored: {keys}", hint)
+    exists = (project.root / "ubp.toml").exists()
+    return Check("settings", "ok", "ubp.toml" if exists else "defaults")
+
+
+def _docs(project: Project) -> Check:
+    folder = project.docs_dir
+    shown = folder.relative_to(project.root).as_posix()
+    if not folder.is_dir():
+        hint = "Create it, or set docs_dir in ubp.toml."
+        return Check("docs folder", "fail", f"{shown} is not a folder", hint)
+    source = project.settings.source
+    found = list(walk(folder, source.include, source.exclude))
+    pages = sum(isinstance(each, Found) for each in found)
+    if not pages:
+        hint = "Write a .md file there, or set docs_dir in ubp.toml."
+        return Check("docs folder", "warn", f"{shown} has no pages", hint)
+    return Check("docs folder", "ok", f"{shown}, {pages} files")
+
+
+def _derived(project: Project) -> Check:
+    folder = project.derived if project.derived.exists() else project.root
+    if os.access(folder, os.W_OK):
+        return Check("writing", "ok", "the index can be written")
+    hint = "Give yourself permission to write below the project's root."
+    return Check("writing", "fail", f"{folder.name}/ cannot be written", hint)
+
+
+def _index(project: Project) -> Check:
+    if not project.database.exists():
+        return Check("index", "warn", "there is none yet", "Run `ubp index`.")
+    try:
+        db = open_reader(project.database)
+        try:
+            verdict = db.pragma("quick_check")
+        finally:
+            db.close()
+    except (UbpError, apsw.Error) as error:
+        verdict = str(error)
+    if verdict == "ok":
+        return Check("index", "ok", f"{project.database.stat().st_size / 1e6:.1f} MB")
+    hint = "Delete .ubp/index.db and run `ubp index`: it is rebuilt from your files."
+    return Check("index", "fail", f"damaged: {verdict}", hint)
+
+
+def _server(project: Project) -> Check:
+    pid = holder(project.lock_file)
+    finding = f"process {pid} serves this project" if pid else "none is running"
+    return Check("server", "ok", finding)

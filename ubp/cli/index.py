@@ -1,0 +1,64 @@
+"""``ubp index``: bring the index up to date and exit."""
+
+from pathlib import Path
+
+import click
+
+from ubp.actors.watcher import Scan
+from ubp.cli.indexing import IndexReport, run_index
+from ubp.cli.options import App, command
+from ubp.errors import PageNotFound
+from ubp.project import Project
+from ubp.reading.walk import matcher
+
+__all__ = ("index", "summary")
+
+
+@command("index")
+@click.option("--force", is_flag=True, help="Read every file again; resets staleness.")
+@click.option(
+    "--file",
+    "only",
+    type=click.Path(path_type=Path),
+    metavar="P",
+    help="Look at this file alone.",
+)
+@click.option("--no-embed", is_flag=True, help="Leave vectors for later.")
+def index(app: App, force: bool, only: Path | None, no_embed: bool) -> None:
+    """Bring the whole index up to date and exit."""
+    del no_embed  # there is nothing to leave out as long as nothing embeds
+    project = app.project()
+    packs = app.packs(project)
+    path = None if only is None else _in_docs(project, only)
+    report = run_index(project, packs, Scan(force, path), app.terminal)
+    app.terminal.show(report, *summary(report))
+
+
+def summary(report: IndexReport) -> list[str]:
+    """The report in words."""
+    lines = [
+        f"{report.total_documents} pages, {report.total_sections} sections and "
+        f"{report.total_links} links in the index ({report.unresolved_links} links "
+        "lead nowhere).",
+        f"{report.documents_processed} read, {report.documents_removed} removed, "
+        f"in {report.seconds:.1f} s.",
+    ]
+    if report.failures:
+        lines.append(f"{report.failures} could not be read: see `ubp status`.")
+    return lines
+
+
+def _in_docs(project: Project, given: Path) -> str:
+    """The path in the docs folder of a file named on the command line.
+
+    It may be relative to the current directory, the project or the docs folder.
+    """
+    docs = project.docs_dir
+    wanted = matcher(project.settings.source.include, project.settings.source.exclude)
+    places = [given.absolute(), project.root / given, docs / given]
+    for place in places:
+        if place.is_relative_to(docs) and (place.exists() or place is places[-1]):
+            path = place.relative_to(docs).as_posix()
+            if wanted(path):
+                return path
+    raise PageNotFound(str(given))

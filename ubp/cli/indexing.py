@@ -1,0 +1,103 @@
+"""Index from the command line, with a bar that shows how far it is."""
+
+import time
+from collections.abc import Sequence
+
+import anyio
+from msgspec import Struct
+
+from ubp.actors.progress import Progress
+from ubp.actors.watcher import Scan
+from ubp.actors.wiring import index_once
+from ubp.cli.terminal import Terminal
+from ubp.packs.docs import queries
+from ubp.project import Project
+from ubp.store import files
+from ubp.store.session import Session, reading
+from ubp.toolkit import Pack
+
+__all__ = ("IndexReport", "run_index")
+
+_REDRAW = 0.1
+
+
+class IndexReport(Struct, frozen=True):
+    """What an index run did, and what there is now."""
+
+    docs_dir: str
+    files_seen: int
+    documents_processed: int
+    documents_removed: int
+    failures: int
+    total_documents: int
+    total_sections: int
+    total_links: int
+    unresolved_links: int
+    seconds: float
+
+
+def run_index(
+    project: Project, packs: Sequence[Pack], scan: Scan, terminal: Terminal
+) -> IndexReport:
+    """Bring the index up to date and say what was done."""
+    return anyio.run(_run, project, packs, scan, terminal)
+
+
+async def _run(
+    project: Project, packs: Sequence[Pack], scan: Scan, terminal: Terminal
+) -> IndexReport:
+    begin = time.monotonic()
+    progress = Progress()
+    async with anyio.create_task_group() as group:
+        console = terminal.console(stderr=True)
+        if console.is_terminal and not (terminal.quiet or terminal.as_json):
+            group.start_soon(_draw, progress, console)
+        await index_once(project, packs, scan, progress)
+        group.cancel_scope.cancel()
+    async with reading(project.database) as session:
+        return await _report(project, session, progress, time.monotonic() - begin)
+
+
+async def _report(
+    project: Project, session: Session, progress: Progress, seconds: float
+) -> IndexReport:
+    counts = await session.run(queries.counts)
+    failures = await session.run(files.failures)
+    return IndexReport(
+        docs_dir=project.docs_dir.relative_to(project.root).as_posix(),
+        files_seen=progress.seen,
+        documents_processed=progress.stored,
+        documents_removed=progress.removed,
+        failures=len(failures),
+        total_documents=counts.pages,
+        total_sections=counts.sections,
+        total_links=counts.links,
+        unresolved_links=counts.links - counts.resolved,
+        seconds=round(seconds, 2),
+    )
+
+
+async def _draw(progress: Progress, console: object) -> None:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+    from rich.progress import Progress as Bar
+
+    if not isinstance(console, Console):
+        raise TypeError
+    columns = (
+        TextColumn("Indexing"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("index", total=None)
+        while True:
+            total = progress.found if progress.scanned else None
+            bar.update(task, completed=progress.done, total=total)
+            await anyio.sleep(_REDRAW)

@@ -1,0 +1,121 @@
+"""``ubp init``: settings, .gitignore, a first index, and what to paste into a client."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from ubp.actors.watcher import Scan
+from ubp.cli.index import summary
+from ubp.cli.indexing import run_index
+from ubp.cli.options import App, command
+from ubp.config import FILE_NAME
+from ubp.project import Project, open_project
+
+__all__ = ("init",)
+
+_IGNORED = ".ubp/"
+
+
+@command("init")
+@click.option("-y", "--yes", is_flag=True, help="Never ask; init asks nothing yet.")
+@click.option("--docs-dir", metavar="DIR", help="Folder of the pages.")
+@click.option("--include", multiple=True, metavar="GLOB", help="Files to read.")
+@click.option("--exclude", multiple=True, metavar="GLOB", help="Files to leave out.")
+@click.option("--skip-embedding", is_flag=True, help="Leave vectors for later.")
+def init(
+    app: App,
+    yes: bool,
+    docs_dir: str | None,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    skip_embedding: bool,
+) -> None:
+    """Set a project up: settings, .gitignore, a first index.
+
+    Settings that are there already are kept.
+    """
+    del yes, skip_embedding
+    # Here, not in a parent: who initialises a folder means that folder.
+    root = open_project(app.root or Path.cwd()).root
+    settings = root / FILE_NAME
+    created = not settings.exists()
+    if created:
+        _write(settings, _settings(docs_dir, include, exclude))
+    _ignore(root / ".gitignore")
+    app = App(root, app.terminal, app.chosen_level, app.log_format, app.default_level)
+    project = app.project()
+    report = run_index(project, app.packs(project), Scan(), app.terminal)
+    value = {
+        "docs_dir": report.docs_dir,
+        "documents_found": report.total_documents,
+        "sections_created": report.total_sections,
+        "links_found": report.total_links,
+        "unresolved_links": report.unresolved_links,
+    }
+    verb = "Wrote" if created else "Kept"
+    app.terminal.show(
+        value, f"{verb} {FILE_NAME}.", *summary(report), "", *_snippets(project)
+    )
+
+
+def _settings(
+    docs_dir: str | None, include: tuple[str, ...], exclude: tuple[str, ...]
+) -> str:
+    def toml(value: object) -> str:
+        return json.dumps(value, ensure_ascii=False)
+
+    lines = [
+        "# Settings of ubp; every key is optional. See docs/configuration.md.",
+        "",
+        f"docs_dir = {toml(docs_dir)}" if docs_dir else '# docs_dir = "docs"',
+        "",
+        "[source]",
+        f"include = {toml(include)}" if include else '# include = ["**/*.md"]',
+        f"exclude = {toml(exclude)}" if exclude else '# exclude = ["**/drafts/**"]',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _ignore(path: Path) -> None:
+    """Add our folder to .gitignore, once, leaving the rest of it alone."""
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    if _IGNORED in text.splitlines():
+        return
+    joint = "" if not text or text.endswith("\n") else "\n"
+    _write(path, f"{text}{joint}{_IGNORED}\n")
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file of the user's: whole, or not at all."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _snippets(project: Project) -> list[str]:
+    """What to give to the common clients."""
+    ubp = shutil.which("ubp") or str(Path(sys.argv[0]).resolve())
+    arguments = ["serve", "--root", str(project.root)]
+    entry = {"mcpServers": {"ubp": {"command": ubp, "args": arguments}}}
+    quoted = " ".join(
+        json.dumps(part, ensure_ascii=False) for part in [ubp, *arguments]
+    )
+    return [
+        "Claude Desktop (claude_desktop_config.json) and Cursor (.cursor/mcp.json):",
+        json.dumps(entry, indent=2, ensure_ascii=False),
+        "Claude Code:",
+        f"  claude mcp add ubp -- {quoted}",
+    ]

@@ -1,0 +1,155 @@
+"""``ubp status``: what is indexed, and what is waiting."""
+
+from collections.abc import Sequence
+
+import anyio
+import anyio.to_thread
+import click
+from msgspec import Struct
+
+from ubp.cli.options import App, command
+from ubp.errors import IndexNotReady
+from ubp.packs.docs import queries
+from ubp.packs.docs.reports import stale_documents
+from ubp.project import Project
+from ubp.reading.changes import Known, differences
+from ubp.reading.walk import walk
+from ubp.store import files
+from ubp.store.lock import holder
+from ubp.store.session import Session, reading
+from ubp.toolkit import Pack
+
+__all__ = ("Status", "collect", "status")
+
+_SHOWN = 20
+
+
+class EmbeddingProgress(Struct, frozen=True):
+    """How many sections have a vector, and of which model."""
+
+    completed: int = 0
+    total: int = 0
+    model: str | None = None
+
+
+class Status(Struct, frozen=True, kw_only=True):
+    """The numbers shown."""
+
+    initialized: bool
+    docs_dir: str
+    total_documents: int = 0
+    total_sections: int = 0
+    total_links: int = 0
+    resolved_links: int = 0
+    unresolved_links: int = 0
+    waiting_files: int = 0
+    """Files whose index entry is not as the disk has them."""
+    embedding_progress: EmbeddingProgress = EmbeddingProgress()
+    stale_documents: int = 0
+    failures: list[files.Failure] = []
+    warnings: list[files.Warning_] = []
+    db_size_bytes: int = 0
+    server_pid: int | None = None
+
+
+@command("status")
+@click.option("--check", is_flag=True, help="Exit 1 while links lead nowhere.")
+def status(app: App, check: bool) -> int:
+    """Show what is indexed, what is waiting, and what could not be read."""
+    project = app.project()
+    found = anyio.run(collect, project, app.packs(project))
+    app.terminal.show(found, *_lines(app, found))
+    return 1 if check and found.unresolved_links else 0
+
+
+async def collect(project: Project, packs: Sequence[Pack]) -> Status:
+    """The numbers, from the database and from the files."""
+    docs_dir = project.docs_dir.relative_to(project.root).as_posix()
+    try:
+        async with reading(project.database) as session:
+            return await _collect(project, packs, docs_dir, session)
+    except IndexNotReady:
+        return Status(initialized=False, docs_dir=docs_dir)
+
+
+async def _collect(
+    project: Project, packs: Sequence[Pack], docs_dir: str, session: Session
+) -> Status:
+    counts = await session.run(queries.counts)
+    waiting = 0
+    for pack in packs:
+        if pack.reading is None:
+            continue
+        known = await session.run(files.known, pack.name)
+        waiting += await anyio.to_thread.run_sync(_waiting, project, pack, known)
+    stale = await session.run(stale_documents, project)
+    return Status(
+        initialized=True,
+        docs_dir=docs_dir,
+        total_documents=counts.pages,
+        total_sections=counts.sections,
+        total_links=counts.links,
+        resolved_links=counts.resolved,
+        unresolved_links=counts.links - counts.resolved,
+        waiting_files=waiting,
+        embedding_progress=EmbeddingProgress(total=counts.sections),
+        stale_documents=stale.total,
+        failures=await session.run(files.failures),
+        warnings=await session.run(files.warnings),
+        db_size_bytes=_size(project),
+        server_pid=holder(project.lock_file),
+    )
+
+
+def _waiting(project: Project, pack: Pack, known: dict[str, files.KnownFile]) -> int:
+    if pack.reading is None:
+        return 0
+    source = pack.reading.source(project)
+    found = walk(source.folder, source.include, source.exclude)
+    expected = {path: Known(each.stamp, each.digest) for path, each in known.items()}
+    events = differences(pack.name, found, expected)
+    # What is refused is refused again each time it is seen.
+    return sum(
+        1 for event in events if event.path not in known or hasattr(event, "size")
+    )
+
+
+def _size(project: Project) -> int:
+    names = ("index.db", "index.db-wal")
+    paths = [project.derived / name for name in names]
+    return sum(path.stat().st_size for path in paths if path.exists())
+
+
+def _lines(app: App, found: Status) -> list[object]:
+    from rich.markup import escape
+
+    if not found.initialized:
+        return ["Not indexed yet. Run `ubp index`."]
+    served = f"process {found.server_pid}" if found.server_pid else "nobody"
+    table = app.terminal.table("", "")
+    table.show_header = False
+    for name, value in (
+        ("docs folder", found.docs_dir),
+        ("pages", found.total_documents),
+        ("sections", found.total_sections),
+        ("links", f"{found.total_links} ({found.unresolved_links} lead nowhere)"),
+        ("waiting to be read", found.waiting_files),
+        ("possibly stale", found.stale_documents),
+        ("index size", f"{found.db_size_bytes / 1e6:.1f} MB"),
+        ("served by", served),
+    ):
+        table.add_row(f"[bold]{name}[/]", escape(str(value)))
+    lines: list[object] = [table]
+    lines += _listed("Not indexed", [(f.path, f.reason) for f in found.failures])
+    lines += _listed("Warnings", [(w.path, w.text) for w in found.warnings])
+    return lines
+
+
+def _listed(title: str, rows: list[tuple[str, str]]) -> list[str]:
+    from rich.markup import escape
+
+    if not rows:
+        return []
+    shown = [f"  {escape(path)}: {escape(why)}" for path, why in rows[:_SHOWN]]
+    more = [f"  … and {len(rows) - _SHOWN} more"] if len(rows) > _SHOWN else []
+    return [f"[bold]{title}[/]", *shown, *more]

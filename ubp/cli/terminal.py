@@ -1,0 +1,67 @@
+"""What a person, or a program, sees: tables on a terminal, or one JSON document."""
+
+import os
+import sys
+from typing import Any
+
+import msgspec
+
+__all__ = ("Terminal", "show_error")
+
+
+def show_error(message: str, cause: str, hint: str, *, as_json: bool) -> None:
+    """Three lines on standard error, or one JSON document on standard output."""
+    if as_json:
+        error = {"message": message, "cause": cause, "hint": hint}
+        _print_json({"error": error})
+        return
+    lines = (f"Error: {message}", f"  Cause: {cause}", f"  Hint: {hint}")
+    for line in lines:
+        print(" ".join(line.split("\n")), file=sys.stderr)
+
+
+def _print_json(value: Any) -> None:
+    encoded = msgspec.json.format(msgspec.json.encode(value), indent=2)
+    sys.stdout.buffer.write(encoded + b"\n")
+    sys.stdout.flush()
+
+
+class Terminal:
+    """Prints results as the caller wants them."""
+
+    def __init__(self, *, as_json: bool, quiet: bool, colour: bool) -> None:
+        self.as_json = as_json
+        self.quiet = quiet
+        self._colour = colour and not os.environ.get("NO_COLOR")
+
+    def show(self, value: Any, *lines: Any) -> None:
+        """*value* as JSON, or the human form in *lines* (text or rich objects)."""
+        if self.as_json:
+            _print_json(value)
+        else:
+            self.print(*lines)
+
+    def print(self, *lines: Any) -> None:
+        """Text or rich objects for people; nothing with ``--json``."""
+        if self.as_json:
+            return
+        console = self.console()
+        for line in lines:
+            console.print(line, highlight=False, soft_wrap=isinstance(line, str))
+
+    def console(self, *, stderr: bool = False) -> Any:
+        from rich.console import Console
+
+        stream = sys.stderr if stderr else sys.stdout
+        width = None if stream.isatty() else 120
+        return Console(file=stream, no_color=not self._colour, width=width, emoji=False)
+
+    def table(self, *columns: str) -> Any:
+        """An empty table in the house style."""
+        from rich import box
+        from rich.table import Table
+
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for column in columns:
+            table.add_column(column, overflow="fold")
+        return table

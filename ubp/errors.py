@@ -1,0 +1,178 @@
+"""Every failure ubp raises on purpose.
+
+    UbpError
+    ├── CallerError             the caller can fix this and try again
+    │   ├── InvalidArguments      invalid_arguments
+    │   ├── UnknownTool           unknown_tool
+    │   ├── PageNotFound          page_not_found
+    │   ├── ConfigError           config
+    │   └── ProjectBusy           project_busy
+    └── ServiceError            nothing in the request is wrong
+        ├── IndexNotReady         index_not_ready
+        ├── DatabaseError         database
+        ├── Busy                  busy
+        ├── ActorStopped          actor_stopped
+        └── InternalError         internal
+
+A code is part of the public contract: clients branch on it, so it never changes
+meaning and is never reused. Messages are for people and may be reworded freely.
+Every error also carries a cause and a hint, the second and third line of what the
+command line prints. What an error looks like on the wire is decided in
+``protocol/replies.py``, by the family of the tool that raised it.
+"""
+
+from typing import ClassVar
+
+__all__ = (
+    "ActorStopped",
+    "Busy",
+    "CallerError",
+    "ConfigError",
+    "DatabaseError",
+    "IndexNotReady",
+    "InternalError",
+    "InvalidArguments",
+    "PageNotFound",
+    "ProjectBusy",
+    "ServiceError",
+    "UbpError",
+    "UnknownTool",
+    "innermost",
+    "shortened",
+)
+
+
+class UbpError(Exception):
+    """Base of every error raised on purpose; anything else is a bug."""
+
+    code: ClassVar[str]
+    cause: str = "The request could not be served."
+    hint: str = "Run `ubp doctor` to check the environment."
+
+    def __init__(
+        self, message: str, *, cause: str | None = None, hint: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.cause = cause or type(self).cause
+        self.hint = hint or type(self).hint
+
+
+class CallerError(UbpError):
+    """The request was understood but cannot be honoured as written."""
+
+
+class ServiceError(UbpError):
+    """The request was fine; the service could not serve it."""
+
+
+class InvalidArguments(CallerError):
+    """A tool was called with arguments that do not fit its schema."""
+
+    code = "invalid_arguments"
+    cause = "The arguments do not fit the tool's schema."
+    hint = "Run `ubp tools` to see every tool with its parameters."
+
+
+class UnknownTool(CallerError):
+    """No enabled pack has a tool of that name."""
+
+    code = "unknown_tool"
+    cause = "No enabled pack has a tool of that name."
+    hint = "Run `ubp tools` to see the tools; `packs` in ubp.toml narrows them."
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Unknown tool: {shortened(name)}")
+
+
+class PageNotFound(CallerError):
+    """The page named is not in the index."""
+
+    code = "page_not_found"
+    cause = "No indexed page has that path."
+    hint = "Run `ubp list-pages` to see every page, or `ubp index` to read new files."
+
+    def __init__(self, ident: str) -> None:
+        super().__init__(f"Page not found: {shortened(ident)}")
+
+
+class ConfigError(CallerError):
+    """The settings file cannot be used; the message names the key."""
+
+    code = "config"
+    cause = "The settings file ubp.toml cannot be used."
+    hint = "Correct it, or delete it to use the defaults; see docs/configuration.md."
+
+
+class ProjectBusy(CallerError):
+    """Another process serves this project."""
+
+    code = "project_busy"
+    hint = "Stop that process, or use the server it already is."
+
+    def __init__(self, pid: str) -> None:
+        super().__init__(
+            "A server is already running on this project.",
+            cause=f"Process {pid} holds .ubp/serve.lock.",
+        )
+
+
+class IndexNotReady(ServiceError):
+    """There is no database yet, so there is nothing to ask."""
+
+    code = "index_not_ready"
+    cause = "This project has never been indexed."
+    hint = "Run `ubp index` (or `ubp init`) first."
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The index is not ready yet; try ubp_fulltext_search again in a moment."
+        )
+
+
+class DatabaseError(ServiceError):
+    """SQLite refused; the index can always be rebuilt from the files."""
+
+    code = "database"
+    cause = "SQLite could not use .ubp/index.db."
+    hint = "Delete .ubp/index.db and run `ubp index`: it is rebuilt from your files."
+
+
+class Busy(ServiceError):
+    """No answer within the caller's deadline."""
+
+    code = "busy"
+    cause = "The service had more to do than it could finish in time."
+    hint = "Try again in a moment."
+
+
+class ActorStopped(ServiceError):
+    """The part of the service that should have answered has ended."""
+
+    code = "actor_stopped"
+    cause = "A part of the service ended before it answered."
+    hint = "Try again; if it persists, the log on standard error says why."
+
+
+class InternalError(ServiceError):
+    """A bug of ours; the details are in the log, never in the message."""
+
+    code = "internal"
+    cause = "This is a fault in ubp, not in your request."
+    hint = "Run again with --log-level debug and report what the log says."
+
+    def __init__(self) -> None:
+        super().__init__("Internal error.")
+
+
+def innermost(error: BaseException) -> BaseException:
+    """What went wrong first, out of the groups that task groups wrap it in."""
+    while isinstance(error, BaseExceptionGroup):
+        ours = error.subgroup(UbpError)
+        error = (ours or error).exceptions[0]
+    return error
+
+
+def shortened(text: str, limit: int = 200) -> str:
+    """*text*, cut so that an error never repeats megabytes to its caller."""
+    return text if len(text) <= limit else f"{text[:limit]}…"

@@ -1,0 +1,133 @@
+"""What counts as a word, for the index and for queries alike.
+
+Text is folded (NFKC, then case-folded), so that ``ＡＰＩ``, ``API`` and ``api`` are one
+word and ``ガ`` stays ``ガ``. Accents count. Folded text falls into three kinds of runs:
+
+* words: letters and digits of any script that separates its words;
+* CJK: kana and kanji, which do not, so every two neighbours are written out as a pair
+  (and the last character alone), which makes any part of such a run findable;
+* everything else, which separates.
+
+The writer of the index and the reader of queries must agree on this to the letter,
+which is why it is one module below both.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from enum import Enum
+from typing import NamedTuple
+
+__all__ = (
+    "LONGEST_WORD",
+    "Kind",
+    "Run",
+    "Spread",
+    "ascii_lower",
+    "fold",
+    "pairs",
+    "runs",
+    "spread",
+    "tokens",
+)
+
+LONGEST_WORD = 64
+"""Longer runs (hashes, embedded images) are no words: the index leaves them out and
+marks the text, which is then searched directly."""
+
+_CJK = (
+    "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_CJK_RUN = re.compile(f"[{_CJK}]+")
+_SEPARATORS = re.compile(r"[\W_]+")
+_RUNS = re.compile(rf"(?P<cjk>[{_CJK}]+)|(?P<word>[^\W_{_CJK}]+)|(?P<other>[\W_]+)")
+
+# Names that are nothing but a letter once punctuation separates. Written out beside
+# the text, wherever they occur, so that a search for them has an index to use.
+_NAMED = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp"}
+_NAMES = re.compile("|".join(re.escape(name) for name in _NAMED))
+
+_TO_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
+
+
+class Kind(Enum):
+    """What a run is made of."""
+
+    WORD = "word"
+    CJK = "cjk"
+    OTHER = "other"
+
+
+class Run(NamedTuple):
+    """A stretch of folded text of one kind."""
+
+    kind: Kind
+    text: str
+
+
+class Spread(NamedTuple):
+    """Text as the full-text index stores it."""
+
+    text: str
+    """Words and CJK pairs, separated by spaces."""
+
+    words: set[str]
+    """The distinct words (not the pairs), for the vocabulary."""
+
+    has_long_word: bool
+    """Whether something was too long to be a word and so is not in *text*."""
+
+
+def fold(text: str) -> str:
+    """*text* as it is compared: one form for each character, without case."""
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    # Case folding can undo the composition ("ΐ"); comparing needs one form.
+    return unicodedata.normalize("NFKC", folded)
+
+
+def ascii_lower(text: str) -> str:
+    """What SQLite's ``lower()`` makes of *text*."""
+    return text.translate(_TO_LOWER)
+
+
+def tokens(query: str) -> list[str]:
+    """The distinct folded tokens of a query: what stands between white space."""
+    return list(dict.fromkeys(fold(query).split()))
+
+
+def runs(folded: str) -> Iterator[Run]:
+    """The runs of folded text, in order, nothing left out."""
+    for match in _RUNS.finditer(folded):
+        yield Run(Kind(match.lastgroup), match.group())
+
+
+def pairs(cjk: str) -> list[str]:
+    """A CJK run written out: every two neighbours, then the last character alone."""
+    return [cjk[start : start + 2] for start in range(len(cjk))]
+
+
+def names(folded: str) -> set[str]:
+    """The index's own words for names such as C++ that occur in folded text."""
+    return {_NAMED[name] for name in _NAMES.findall(folded)}
+
+
+def spread(folded: str) -> Spread:
+    """Folded text written out for the full-text index."""
+    written = _CJK_RUN.sub(_write_out, _SEPARATORS.sub(" ", folded))
+    words: set[str] = set()
+    too_long: set[str] = set()
+    for word in _CJK_RUN.sub(" ", written).split():
+        (words if len(word) <= LONGEST_WORD else too_long).add(word)
+    if too_long:
+        written = " ".join(part for part in written.split() if part not in too_long)
+    if named := names(folded):
+        words |= named
+        written = f"{written} {' '.join(sorted(named))}"
+    return Spread(written, words, bool(too_long))
+
+
+def _write_out(match: re.Match[str]) -> str:
+    return f" {' '.join(pairs(match.group()))} "

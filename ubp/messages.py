@@ -1,0 +1,116 @@
+"""What the actors say to each other.
+
+A message is a fact or a request, never a command to a particular object: it is
+named in the past tense if it reports (``FileChanged``) and as a verb phrase if it
+asks (``RunTool``). Messages are data only - no streams, no callables - so any of
+them can be logged, stored or sent to another process.
+"""
+
+from typing import Any
+
+from msgspec import Struct
+
+__all__ = (
+    "FileChanged",
+    "FileEvent",
+    "FileGone",
+    "FileParsed",
+    "FileStamp",
+    "FileUnchanged",
+    "IndexEvent",
+    "ParseFailed",
+    "ReadOutcome",
+    "RunTool",
+    "ScanFinished",
+    "Warned",
+)
+
+
+class Message(Struct, frozen=True, tag=True):
+    """Base of every message; the tag is the class name."""
+
+
+class FileStamp(Struct, frozen=True, array_like=True):
+    """What the file system says of a file; equal stamps mean an unchanged file.
+
+    The change time is part of it, so that a restored modification time or changed
+    permissions are noticed too.
+    """
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+
+
+class Warned(Struct, frozen=True, array_like=True):
+    """Something in a file that was not understood; the file is indexed all the same."""
+
+    kind: str
+    text: str
+
+
+class FileChanged(Message, frozen=True):
+    """A file appeared, or its stamp differs from the one in the index."""
+
+    pack: str
+    path: str
+    size: int = 0
+    digest: str | None = None
+    """What the index holds; a file with this digest need not be parsed."""
+
+
+class FileGone(Message, frozen=True):
+    """A file we may have indexed no longer exists, or is no longer ours to read."""
+
+    pack: str
+    path: str
+
+
+class FileParsed(Message, frozen=True):
+    """A file was read and understood. Nothing is stored yet."""
+
+    pack: str
+    path: str
+    stamp: FileStamp
+    digest: str
+    record: bytes
+    """The pack's own record in MessagePack. Only the pack looks inside."""
+    warnings: tuple[Warned, ...] = ()
+
+
+class FileUnchanged(Message, frozen=True):
+    """A file was touched, but its bytes are those in the index."""
+
+    pack: str
+    path: str
+    stamp: FileStamp
+
+
+class ParseFailed(Message, frozen=True):
+    """A file could not be read as a document. The file is at fault, not us."""
+
+    pack: str
+    path: str
+    reason: str
+    stamp: FileStamp | None = None
+
+
+class ScanFinished(Message, frozen=True):
+    """Every difference between disk and index found by one comparison was sent."""
+
+    seen: int
+    changed: int
+    gone: int
+
+
+class RunTool(Message, frozen=True):
+    """Run a tool with arguments that have already been checked."""
+
+    tool: str
+    arguments: Any
+    request_id: str
+
+
+FileEvent = FileChanged | FileGone | ParseFailed | ScanFinished
+ReadOutcome = FileParsed | FileUnchanged | FileGone | ParseFailed
+IndexEvent = ReadOutcome | ScanFinished

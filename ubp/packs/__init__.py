@@ -1,0 +1,44 @@
+"""The packs: every folder in here is one."""
+
+from collections.abc import Iterable
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from ubp.errors import ConfigError
+from ubp.toolkit import AnyTool, Pack
+
+__all__ = ("discover", "enabled", "tools_of")
+
+
+@cache
+def discover() -> tuple[Pack, ...]:
+    """Every pack there is, by name."""
+    folders = sorted(found.name for found in iter_modules(__path__) if found.ispkg)
+    return tuple(import_module(f"{__name__}.{name}").PACK for name in folders)
+
+
+def enabled(names: Iterable[str] | None) -> tuple[Pack, ...]:
+    """The packs of these names, or all of them.
+
+    Raises:
+        ConfigError: There is no pack of one of the names.
+    """
+    packs = discover()
+    if names is None:
+        return packs
+    wanted = set(names)
+    known = {pack.name for pack in packs}
+    if not wanted <= known:
+        unknown = ", ".join(sorted(wanted - known))
+        raise ConfigError(
+            f"There is no pack {unknown}.",
+            cause="`packs` names something that is not a pack.",
+            hint=f"The packs are: {', '.join(sorted(known))}.",
+        )
+    return tuple(pack for pack in packs if pack.name in wanted)
+
+
+def tools_of(packs: Iterable[Pack]) -> dict[str, tuple[Pack, AnyTool]]:
+    """The tools of *packs* by name."""
+    return {tool.name: (pack, tool) for pack in packs for tool in pack.tools}

@@ -1,0 +1,290 @@
+"""Read pages: all SQL of the docs pack that only reads."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple
+
+import apsw
+import msgspec
+
+from ubp.errors import PageNotFound
+from ubp.messages import FileStamp
+from ubp.packs.docs.records import SourceRef
+
+__all__ = (
+    "Counts",
+    "Edge",
+    "ListedPage",
+    "Page",
+    "Section",
+    "all_edges",
+    "all_pages",
+    "counts",
+    "edges_among",
+    "linked",
+    "listed",
+    "neighbours",
+    "page_at",
+    "page_of",
+    "pages",
+    "pages_of_sections",
+    "section_texts",
+    "sections",
+    "source_refs",
+    "tracked_pages",
+)
+
+
+class Page(NamedTuple):
+    """A page without its text."""
+
+    id: int
+    doc_id: str
+    path: str
+    title: str
+    doc_type: str
+    updated_at: str
+
+
+class ListedPage(NamedTuple):
+    """A page with the number of links on it, dangling ones included."""
+
+    page: Page
+    links: int
+
+
+class Section(NamedTuple):
+    """A section of a page."""
+
+    id: int
+    page_id: int
+    heading: str | None
+    level: int
+    continued: bool
+    content: str
+
+
+class Edge(NamedTuple):
+    """A resolved link between two pages."""
+
+    source: int
+    target: int
+    type: str
+
+
+class Counts(NamedTuple):
+    """How much is indexed."""
+
+    pages: int
+    sections: int
+    links: int
+    resolved: int
+
+
+_COLUMNS = "page.id, page.doc_id, page.path, page.title, page.doc_type, page.updated_at"
+
+_AT = f"SELECT {_COLUMNS} FROM docs_page AS page WHERE path = ?"  # noqa: S608
+_OF = f"SELECT {_COLUMNS} FROM docs_page AS page WHERE doc_id = ?"  # noqa: S608
+_ALL = f"SELECT {_COLUMNS} FROM docs_page AS page ORDER BY title, path"  # noqa: S608
+
+_PAGES = f"""
+    SELECT {_COLUMNS} FROM json_each(?) JOIN docs_page AS page ON page.id = value
+"""  # noqa: S608
+
+_LISTED = f"""
+    SELECT {_COLUMNS},
+           (SELECT count(*) FROM docs_link AS link
+             WHERE link.source_id = page.id AND NOT link.hidden)
+      FROM docs_page AS page
+     WHERE :doc_type IS NULL OR page.doc_type = :doc_type
+"""  # noqa: S608
+
+_SECTIONS = """
+    SELECT id, page_id, heading, level, continued, content
+      FROM docs_section WHERE page_id = ? ORDER BY ordinal
+"""
+
+_SECTION_TEXTS = """
+    SELECT section.id, page_id, heading, level, continued, content
+      FROM json_each(?) JOIN docs_section AS section ON section.id = value
+"""
+
+_SECTION_PAGES = """
+    SELECT section.id, section.page_id
+      FROM json_each(:rows) JOIN docs_section AS section ON section.id = value
+      JOIN docs_page AS page ON page.id = section.page_id
+     WHERE :doc_type IS NULL OR page.doc_type = :doc_type
+"""
+
+_OUTLINKS = f"""
+    SELECT link.type, {_COLUMNS}
+      FROM docs_link AS link JOIN docs_page AS page ON page.id = link.target_id
+     WHERE link.source_id = ? AND NOT link.hidden
+     ORDER BY page.title, page.path, link.type
+"""  # noqa: S608
+
+_BACKLINKS = f"""
+    SELECT link.type, {_COLUMNS}
+      FROM docs_link AS link JOIN docs_page AS page ON page.id = link.source_id
+     WHERE link.target_id = ? AND NOT link.hidden
+     ORDER BY page.title, page.path, link.type
+"""  # noqa: S608
+
+_FORWARD = """
+    SELECT link.source_id, link.target_id, link.type
+      FROM json_each(?) JOIN docs_link AS link ON link.source_id = value
+     WHERE link.target_id IS NOT NULL AND NOT link.hidden
+     ORDER BY link.id
+"""
+
+_BACKWARD = """
+    SELECT link.source_id, link.target_id, link.type
+      FROM json_each(?) JOIN docs_link AS link ON link.target_id = value
+     WHERE NOT link.hidden
+     ORDER BY link.id
+"""
+
+_ALL_EDGES = """
+    SELECT source_id, target_id, type FROM docs_link
+     WHERE target_id IS NOT NULL AND NOT hidden ORDER BY id
+"""
+
+_REFS = """
+    SELECT page_id, docs_source_ref.path, digest, size, mtime_ns, ctime_ns
+      FROM json_each(?) JOIN docs_source_ref ON page_id = value
+     ORDER BY page_id, ordinal
+"""
+
+_TRACKED = f"""
+    SELECT {_COLUMNS} FROM docs_page AS page
+     WHERE EXISTS (SELECT 1 FROM docs_source_ref WHERE page_id = page.id)
+     ORDER BY path
+"""  # noqa: S608
+
+_COUNTS = """
+    SELECT (SELECT count(*) FROM docs_page),
+           (SELECT count(*) FROM docs_section),
+           (SELECT count(*) FROM docs_link WHERE NOT hidden),
+           (SELECT count(*) FROM docs_link WHERE NOT hidden AND target_id IS NOT NULL)
+"""
+
+_SUMMARY = """
+    SELECT page_id, content FROM json_each(?) JOIN docs_section ON page_id = value
+     WHERE ordinal < 8 ORDER BY page_id, ordinal
+"""
+
+
+def page_at(db: apsw.Connection, path: str) -> Page:
+    """The page at a path in the docs folder.
+
+    Raises:
+        PageNotFound: There is no such page.
+    """
+    row = db.execute(_AT, (_storable(path),)).fetchone()
+    if row is None:
+        raise PageNotFound(path)
+    return Page(*row)
+
+
+def page_of(db: apsw.Connection, ident: str) -> Page:
+    """The page with this id, or else at this path."""
+    row = db.execute(_OF, (_storable(ident),)).fetchone()
+    return Page(*row) if row is not None else page_at(db, ident)
+
+
+def pages(db: apsw.Connection, ids: Iterable[int]) -> dict[int, Page]:
+    return {row[0]: Page(*row) for row in db.execute(_PAGES, (_array(ids),))}
+
+
+def all_pages(db: apsw.Connection) -> list[Page]:
+    """Every page, by title."""
+    return [Page(*row) for row in db.execute(_ALL)]
+
+
+def tracked_pages(db: apsw.Connection) -> list[Page]:
+    """The pages that name source files, by path."""
+    return [Page(*row) for row in db.execute(_TRACKED)]
+
+
+def listed(db: apsw.Connection, doc_type: str | None) -> list[ListedPage]:
+    """The pages of a type, or all of them, in no particular order."""
+    rows = db.execute(_LISTED, {"doc_type": doc_type})
+    return [ListedPage(Page(*row[:-1]), row[-1]) for row in rows]
+
+
+def sections(db: apsw.Connection, page_id: int) -> list[Section]:
+    return [_section(row) for row in db.execute(_SECTIONS, (page_id,))]
+
+
+def section_texts(db: apsw.Connection, ids: Iterable[int]) -> dict[int, Section]:
+    return {row[0]: _section(row) for row in db.execute(_SECTION_TEXTS, (_array(ids),))}
+
+
+def pages_of_sections(
+    db: apsw.Connection, rows: Iterable[int], doc_type: str | None
+) -> dict[int, int]:
+    """The page of each section, leaving out those of another type."""
+    values = {"rows": _array(rows), "doc_type": doc_type}
+    return dict(db.execute(_SECTION_PAGES, values))
+
+
+def linked(
+    db: apsw.Connection, page_id: int, direction: Literal["outlink", "backlink"]
+) -> list[tuple[str, Page]]:
+    """The pages linked from, or to, a page, with the type of each link."""
+    statement = _OUTLINKS if direction == "outlink" else _BACKLINKS
+    return [(type_, Page(*row)) for type_, *row in db.execute(statement, (page_id,))]
+
+
+def neighbours(
+    db: apsw.Connection, ids: Iterable[int], direction: Literal["outlink", "backlink"]
+) -> list[Edge]:
+    """The links that leave, or reach, any of these pages, in the order of writing."""
+    statement = _FORWARD if direction == "outlink" else _BACKWARD
+    return [Edge(*row) for row in db.execute(statement, (_array(ids),))]
+
+
+def all_edges(db: apsw.Connection) -> list[Edge]:
+    return [Edge(*row) for row in db.execute(_ALL_EDGES)]
+
+
+def edges_among(db: apsw.Connection, ids: Sequence[int]) -> list[Edge]:
+    """The links whose two ends are both among these pages."""
+    inside = set(ids)
+    return [edge for edge in neighbours(db, ids, "outlink") if edge.target in inside]
+
+
+def source_refs(db: apsw.Connection, ids: Iterable[int]) -> dict[int, list[SourceRef]]:
+    """The source files each page names, with how they were when it was read."""
+    found: dict[int, list[SourceRef]] = {}
+    for page_id, path, digest, size, mtime, ctime in db.execute(_REFS, (_array(ids),)):
+        stamp = None if size is None else FileStamp(size, mtime, ctime)
+        found.setdefault(page_id, []).append(SourceRef(path, digest, stamp))
+    return found
+
+
+def summaries(db: apsw.Connection, ids: Iterable[int], length: int) -> dict[int, str]:
+    """The first *length* characters of each page's text."""
+    texts: dict[int, str] = {}
+    for page_id, content in db.execute(_SUMMARY, (_array(ids),)):
+        before = texts.get(page_id)
+        texts[page_id] = content if before is None else f"{before}\n\n{content}"
+    return {page_id: text[:length] for page_id, text in texts.items()}
+
+
+def counts(db: apsw.Connection) -> Counts:
+    return Counts(*db.execute(_COUNTS).fetchone())
+
+
+def _section(row: tuple[Any, ...]) -> Section:
+    ident, page_id, heading, level, continued, content = row
+    return Section(ident, page_id, heading, level, bool(continued), content)
+
+
+def _array(ids: Iterable[int]) -> str:
+    """Ids as SQLite's ``json_each`` reads them: one statement for any number."""
+    return msgspec.json.encode(list(ids)).decode()
+
+
+def _storable(text: str) -> str:
+    """*text* without lone surrogates, which no stored name has."""
+    return text.encode("utf-8", "replace").decode()

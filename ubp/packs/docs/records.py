@@ -1,0 +1,191 @@
+"""A file's text -> what the docs pack stores of it."""
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from ubp import lexicon
+from ubp.messages import FileStamp, Warned
+from ubp.packs.docs import links as page_links
+from ubp.packs.docs import sections as page_sections
+from ubp.packs.docs.kinds import DOC_TYPES
+from ubp.packs.docs.links import PageLink
+from ubp.reading import frontmatter, markdown
+from ubp.reading.chunking import estimate
+from ubp.reading.walk import stamp_of
+from ubp.toolkit import FileText
+
+__all__ = ("PageRecord", "SectionRecord", "SourceRef", "digest_of", "read_page")
+
+
+class SectionRecord(Struct, frozen=True, array_like=True):
+    """A section, with what the full-text index needs of it."""
+
+    heading: str | None
+    level: int
+    heading_path: str
+    content: str
+    continued: bool
+    digest: str
+    tokens: int
+    folded: str | None
+    """The folded text, where lowering ASCII letters does not already give it."""
+    has_long_word: bool
+    index_heading: str
+    index_content: str
+    words: tuple[str, ...]
+
+
+class SourceRef(Struct, frozen=True, array_like=True):
+    """A source file a page describes, as it was when the page was read."""
+
+    path: str
+    digest: str
+    """Empty where there was no such file."""
+    stamp: FileStamp | None
+
+
+class PageRecord(Struct, frozen=True, array_like=True):
+    """Everything the docs pack keeps of one file."""
+
+    title: str
+    doc_type: str
+    tags: tuple[str, ...]
+    front_matter: str
+    """All of it, as JSON."""
+    sections: tuple[SectionRecord, ...]
+    links: tuple[PageLink, ...]
+    link_sections: tuple[int, ...]
+    """For each link the index of the section it stands in."""
+    source_refs: tuple[SourceRef, ...]
+
+
+def read_page(file: FileText) -> tuple[PageRecord, list[Warned]]:
+    """Understand one Markdown file."""
+    values, body, warnings = frontmatter.split(file.text)
+    document = markdown.read(body)
+    sections = page_sections.split(document.blocks)
+    found, link_warnings = page_links.understood(
+        document.links, file.path, file.project.settings.docs.site_prefix
+    )
+    warnings = [*warnings, *link_warnings]
+    section_of = {
+        block: number
+        for number, section in enumerate(sections)
+        for block in section.blocks
+    }
+    record = PageRecord(
+        title=_title(values, document.blocks, file.path),
+        doc_type=_doc_type(values, warnings),
+        tags=_tags(values),
+        front_matter=msgspec.json.encode(values).decode(),
+        sections=tuple(_section(section) for section in sections),
+        links=tuple(found),
+        link_sections=tuple(section_of.get(link.block, 0) for link in found),
+        source_refs=tuple(_source_refs(values, file.project.root, warnings)),
+    )
+    return record, warnings
+
+
+def digest_of(path: Path) -> tuple[str, FileStamp]:
+    """The SHA-256 of a file's bytes, and its stamp from before they were read."""
+    with path.open("rb") as file:
+        stamp = stamp_of(os.fstat(file.fileno()))
+        return hashlib.file_digest(file, "sha256").hexdigest(), stamp
+
+
+def _title(values: dict[str, Any], blocks: list[markdown.Block], path: str) -> str:
+    title = values.get("title")
+    if isinstance(title, str) and title.strip():
+        return " ".join(title.split())
+    first = next(
+        (block.text for block in blocks if block.level == 1 and block.text), ""
+    )
+    return first or path.removesuffix(".md")
+
+
+def _doc_type(values: dict[str, Any], warnings: list[Warned]) -> str:
+    given = values.get("doc_type")
+    if given is None or given in DOC_TYPES:
+        return given or "other"
+    known = ", ".join(DOC_TYPES)
+    warnings.append(
+        Warned("unknown_doc_type", f"doc_type {given!r:.60} is not one of {known}.")
+    )
+    return "other"
+
+
+def _tags(values: dict[str, Any]) -> tuple[str, ...]:
+    given = values.get("tags")
+    if isinstance(given, str):
+        given = given.replace(",", " ").split()
+    if not isinstance(given, list):
+        return ()
+    texts = [str(tag).strip().lstrip("#") for tag in given if tag is not None]
+    return tuple(dict.fromkeys(text for text in texts if text))
+
+
+def _section(section: page_sections.Section) -> SectionRecord:
+    heading = section.heading or ""
+    text = f"{heading}\n{section.content}"
+    folded = lexicon.fold(text)
+    folded_heading, _, folded_content = folded.partition("\n")
+    in_heading, in_content = (
+        lexicon.spread(folded_heading),
+        lexicon.spread(folded_content),
+    )
+    return SectionRecord(
+        section.heading,
+        section.level,
+        " › ".join(section.heading_path),
+        section.content,
+        section.continued,
+        hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
+        estimate(section.content),
+        None if folded == lexicon.ascii_lower(text) else folded,
+        in_heading.has_long_word or in_content.has_long_word,
+        in_heading.text,
+        in_content.text,
+        tuple(sorted(in_heading.words | in_content.words)),
+    )
+
+
+def _source_refs(
+    values: dict[str, Any], root: Path, warnings: list[Warned]
+) -> list[SourceRef]:
+    given = values.get("source_refs")
+    if given is None:
+        return []
+    if not isinstance(given, list):
+        warnings.append(Warned("invalid_source_refs", "source_refs is not a list."))
+        return []
+    refs: dict[str, SourceRef] = {}
+    for entry in given:
+        path = entry.strip() if isinstance(entry, str) else ""
+        if not path or path in refs:
+            continue
+        if not _stays_inside(path, root):
+            reason = "leaves the project (path traversal); it is not tracked"
+            warnings.append(
+                Warned("source_ref_outside", f"source_refs: {path!r:.80} {reason}.")
+            )
+            continue
+        try:
+            digest, stamp = digest_of(root / path)
+            refs[path] = SourceRef(path, digest, stamp)
+        except (OSError, ValueError):
+            refs[path] = SourceRef(path, "", None)
+    return list(refs.values())
+
+
+def _stays_inside(path: str, root: Path) -> bool:
+    if ".." in path or "\x00" in path or Path(path).is_absolute():
+        return False
+    try:
+        return (root / path).resolve().is_relative_to(root)
+    except (OSError, RuntimeError):
+        return False

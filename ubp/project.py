@@ -1,0 +1,84 @@
+"""A project: its root, its settings, and where everything derived from it lives."""
+
+from pathlib import Path
+
+from msgspec import Struct
+
+from ubp import config
+from ubp.config import Settings
+from ubp.errors import ConfigError
+
+__all__ = ("Project", "find_root", "open_project")
+
+_MARKERS = (config.FILE_NAME, ".ubp", ".git")
+
+
+class Project(Struct, frozen=True):
+    """One project. All of its paths are absolute and real."""
+
+    root: Path
+    settings: Settings
+    unknown_settings: tuple[str, ...] = ()
+
+    @property
+    def docs_dir(self) -> Path:
+        """The folder of the pages, as set, else ``docs/`` if there is one."""
+        if self.settings.docs_dir is not None:
+            return (self.root / self.settings.docs_dir).resolve()
+        docs = self.root / "docs"
+        return docs.resolve() if docs.is_dir() else self.root
+
+    @property
+    def derived(self) -> Path:
+        """The folder of everything that can be made again."""
+        return self.root / ".ubp"
+
+    @property
+    def database(self) -> Path:
+        return self.derived / "index.db"
+
+    @property
+    def lock_file(self) -> Path:
+        return self.derived / "serve.lock"
+
+    def prepare(self) -> None:
+        """Make the folder for derived files; git is told to leave it alone."""
+        self.derived.mkdir(parents=True, exist_ok=True)
+        ignore = self.derived / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n", encoding="utf-8")
+
+
+def find_root(start: Path) -> Path:
+    """The nearest folder from *start* upwards that marks a project, else *start*."""
+    start = start.resolve()
+    for folder in (start, *start.parents):
+        if any((folder / marker).exists() for marker in _MARKERS):
+            return folder
+    return start
+
+
+def open_project(root: Path | None = None) -> Project:
+    """The project at *root*, or around the current directory.
+
+    Raises:
+        ConfigError: There is no such folder, or its settings cannot be used.
+    """
+    if root is None:
+        root = find_root(Path.cwd())
+    root = root.resolve()
+    if not root.is_dir():
+        raise ConfigError(
+            f"There is no folder {root.name!r} to use as the project.",
+            cause="--root names something that is not a folder.",
+            hint="Give --root the folder that holds your documents.",
+        )
+    settings, unknown = config.load(root / config.FILE_NAME)
+    project = Project(root, settings, tuple(unknown))
+    if not project.docs_dir.is_relative_to(root):
+        raise ConfigError(
+            "ubp.toml: docs_dir leaves the project.",
+            cause=f"docs_dir = {settings.docs_dir!r} is outside the project's root.",
+            hint="Use a folder inside the project, or --root on the other one.",
+        )
+    return project

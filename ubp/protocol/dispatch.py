@@ -1,0 +1,78 @@
+"""A call -> the actor that may serve it -> its answer."""
+
+import itertools
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import structlog
+
+from ubp.actors.ports import ask
+from ubp.actors.wiring import Service
+from ubp.errors import InvalidArguments, UnknownTool, shortened
+from ubp.messages import RunTool
+from ubp.packs import tools_of
+from ubp.telemetry import get_logger
+from ubp.toolkit import AnyTool, Effect, Pack
+
+__all__ = ("Dispatcher", "checked")
+
+log = get_logger("dispatch")
+
+ANSWER_WITHIN = 30.0
+"""Seconds after which a caller is told that we are busy, and the work is stopped."""
+
+_PLACE = re.compile(r" - at `\$\.?(.*)`$")
+
+
+class Dispatcher:
+    """Checks arguments, then asks the query pool or the writer."""
+
+    def __init__(self, service: Service, packs: Sequence[Pack]) -> None:
+        self._service = service
+        self._tools = tools_of(packs)
+        self._numbers = itertools.count(1)
+
+    def find(self, name: str) -> tuple[Pack, AnyTool]:
+        """The tool of this name, and its pack.
+
+        Raises:
+            UnknownTool: There is none.
+        """
+        try:
+            return self._tools[name]
+        except KeyError:
+            raise UnknownTool(name) from None
+
+    async def call(self, tool: AnyTool, arguments: Any, request: Any = None) -> Any:
+        """The tool's result.
+
+        Raises:
+            UbpError: Whatever the tool, or the way to it, had to say.
+        """
+        request_id = f"{next(self._numbers)}" if request is None else f"{request}"
+        args = checked(tool, arguments)
+        outbox = (
+            self._service.reads if tool.effect is Effect.READ else self._service.writes
+        )
+        with structlog.contextvars.bound_contextvars(request_id=request_id):
+            log.debug("tool.asked", tool=tool.name)
+            message = RunTool(tool.name, args, request_id)
+            return await ask(outbox, message, within=ANSWER_WITHIN)
+
+
+def checked(tool: AnyTool, arguments: Any) -> Any:
+    """*arguments* as the tool's own type.
+
+    Raises:
+        InvalidArguments: They do not fit; the message names the argument.
+    """
+    try:
+        return msgspec.convert({} if arguments is None else arguments, tool.args)
+    except (msgspec.ValidationError, RecursionError) as error:
+        reason = str(error) or "nested too deeply"
+        place = _PLACE.search(reason)
+        where = f" `{shortened(place[1])}`" if place and place[1] else ""
+        what = shortened(_PLACE.sub("", reason))
+        raise InvalidArguments(f"Invalid arguments{where}: {what}.") from None

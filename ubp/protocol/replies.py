@@ -1,0 +1,91 @@
+"""Results and errors -> what goes over the wire.
+
+The only module that knows what a family's errors look like.
+"""
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from ubp.errors import (
+    CallerError,
+    DatabaseError,
+    IndexNotReady,
+    InvalidArguments,
+    PageNotFound,
+    UbpError,
+    UnknownTool,
+)
+from ubp.toolkit import ErrorStyle, Pack
+
+__all__ = ("INVALID_PARAMS", "WireError", "failure", "success", "text_of", "value_of")
+
+INVALID_PARAMS = -32602
+INTERNAL = -32603
+CATEGORISED = -32000
+
+_CODES: list[tuple[type[UbpError], int]] = [
+    (InvalidArguments, INVALID_PARAMS),
+    (UnknownTool, INVALID_PARAMS),
+    (PageNotFound, -32001),
+    (IndexNotReady, -32002),
+    (DatabaseError, -32003),
+]
+
+_CATEGORIES: list[tuple[type[UbpError], str]] = [
+    (InvalidArguments, "invalid-argument"),
+    (PageNotFound, "not-found"),
+    (CallerError, "invalid-argument"),
+]
+
+
+class WireError(NamedTuple):
+    """A JSON-RPC error."""
+
+    code: int
+    message: str
+    data: Any = None
+
+
+def success(pack: Pack, result: Any) -> dict[str, Any]:
+    """A tool's result as an MCP result: structured, and the same as one text block."""
+    return {
+        "content": [{"type": "text", "text": text_of(pack, result)}],
+        "structuredContent": msgspec.to_builtins(result),
+        "isError": False,
+    }
+
+
+def failure(pack: Pack | None, error: UbpError) -> dict[str, Any] | WireError:
+    """An error in the style of the tool's family; of no family, as a code."""
+    style = pack.errors if pack is not None else ErrorStyle.CODES
+    if isinstance(error, UnknownTool):
+        style = ErrorStyle.CODES
+    match style:
+        case ErrorStyle.CODES:
+            return WireError(_first(_CODES, error, INTERNAL), error.message)
+        case ErrorStyle.CATEGORIES:
+            category = _first(_CATEGORIES, error, "internal")
+            return WireError(CATEGORISED, category, {"detail": error.message})
+        case ErrorStyle.RESULTS:
+            text = f"Error: {error.message}"
+            return {"content": [{"type": "text", "text": text}], "isError": True}
+
+
+def text_of(pack: Pack, result: Any) -> str:
+    """The text block of a result."""
+    encoded = msgspec.json.encode(result)
+    if pack.indented_text:
+        encoded = msgspec.json.format(encoded, indent=2)
+    return encoded.decode()
+
+
+def value_of(result: Any) -> Any:
+    """A result as plain data."""
+    return msgspec.to_builtins(result)
+
+
+def _first(
+    table: list[tuple[type[UbpError], Any]], error: UbpError, default: Any
+) -> Any:
+    return next((value for kind, value in table if isinstance(error, kind)), default)

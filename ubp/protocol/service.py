@@ -1,0 +1,55 @@
+"""Serve one client on standard input and output, until it leaves or a signal comes."""
+
+import os
+import signal
+from collections.abc import Sequence
+
+import anyio
+
+from ubp.actors.wiring import serving
+from ubp.project import Project
+from ubp.protocol.dispatch import Dispatcher
+from ubp.protocol.server import build
+from ubp.protocol.stdio import Descriptors, open_wire
+from ubp.telemetry import get_logger
+from ubp.toolkit import Pack
+
+__all__ = ("serve",)
+
+log = get_logger("serve")
+
+_LOOK_FOR_PARENT_EVERY = 5.0
+"""Seconds. A client that was killed may leave our input open in another process."""
+
+
+async def serve(
+    project: Project, packs: Sequence[Pack], descriptors: Descriptors
+) -> None:
+    """Serve until the input ends, a signal comes, or the parent process is gone."""
+    async with serving(project, packs) as service:
+        server = build(Dispatcher(service, packs), packs)
+        log.info("serve.started", pid=os.getpid(), packs=[pack.name for pack in packs])
+        async with anyio.create_task_group() as group:
+            group.start_soon(_stop_on_signal, group.cancel_scope)
+            group.start_soon(_stop_without_parent, group.cancel_scope)
+            async with open_wire(descriptors) as wire:
+                options = server.create_initialization_options()
+                await server.run(wire.incoming, wire.outgoing, options)
+            group.cancel_scope.cancel()
+    log.info("serve.stopped")
+
+
+async def _stop_on_signal(scope: anyio.CancelScope) -> None:
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for number in signals:
+            log.info("serve.stopping", signal=signal.Signals(number).name)
+            scope.cancel()
+            return
+
+
+async def _stop_without_parent(scope: anyio.CancelScope) -> None:
+    parent = os.getppid()
+    while os.getppid() == parent:
+        await anyio.sleep(_LOOK_FOR_PARENT_EVERY)
+    log.info("serve.stopping", reason="the parent process is gone")
+    scope.cancel()

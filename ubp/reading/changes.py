@@ -1,0 +1,43 @@
+"""What differs between disk and index: a pure function."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from ubp.messages import FileChanged, FileGone, FileStamp, ParseFailed
+from ubp.reading.walk import Found, Refused
+
+__all__ = ("Known", "differences")
+
+
+class Known(NamedTuple):
+    """What the index holds of a file; no digest where reading it failed."""
+
+    stamp: FileStamp | None
+    digest: str | None
+
+
+def differences(
+    pack: str,
+    found: Iterable[Found | Refused],
+    known: Mapping[str, Known],
+    *,
+    force: bool = False,
+) -> Iterator[FileChanged | FileGone | ParseFailed]:
+    """The events that bring the index in line with what was *found*.
+
+    With *force* every file found is read again, whatever the index says.
+    """
+    seen: set[str] = set()
+    for item in found:
+        seen.add(item.path)
+        match item:
+            case Refused(path, reason):
+                yield ParseFailed(pack, path, reason)
+            case Found(path, stamp):
+                old = known.get(path)
+                if force or old is None:
+                    yield FileChanged(pack, path, stamp.size)
+                elif old.stamp != stamp:
+                    yield FileChanged(pack, path, stamp.size, old.digest)
+    for path in known.keys() - seen:
+        yield FileGone(pack, path)

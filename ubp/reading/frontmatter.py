@@ -1,0 +1,148 @@
+"""Split the block at the top of a file from its body, and decode it.
+
+YAML is read with libyaml. Only what JSON has too is recognised: null, true and false,
+numbers. Dates stay the text their author wrote, and ``no`` is a word, not a falsehood.
+"""
+
+import re
+from typing import Any, NamedTuple
+
+import yaml
+
+from ubp.messages import Warned
+
+__all__ = ("INVALID", "FrontMatter", "split")
+
+INVALID = "invalid_frontmatter"
+
+LARGEST_BLOCK = 256 * 1024
+"""Characters. A larger block is no front matter anybody wrote."""
+
+_MOST_VALUES = 20_000
+"""Aliases can make a short block stand for billions of values."""
+
+_DEEPEST = 50
+
+# What a block must contain to be nested deeper than anybody nests by hand.
+_MAY_BE_DEEP = re.compile(r"(?:[-?][ \t]+){20}|(?:[\[{][^\[{]*){50}")
+
+_OPENING = re.compile(r"---[ \t]*\n")
+_CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
+
+
+class FrontMatter(NamedTuple):
+    """The values at the top of a file, the rest of it, and what was wrong."""
+
+    values: dict[str, Any]
+    body: str
+    warnings: list[Warned]
+
+
+class _Loader(yaml.CSafeLoader):
+    """The safe loader with JSON's idea of what is not a string."""
+
+
+_Loader.yaml_implicit_resolvers = {}
+for _tag, _pattern, _first in (
+    ("null", r"(?:~|null|Null|NULL|)\Z", ["~", "n", "N", ""]),
+    ("bool", r"(?:true|True|TRUE|false|False|FALSE)\Z", list("tTfF")),
+    ("int", r"[-+]?(?:0|[1-9][0-9]{0,17})\Z", list("-+0123456789")),
+    (
+        "float",
+        r"[-+]?(?:[0-9]{1,300}\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,2})?\Z",
+        list("-+0123456789."),
+    ),
+):
+    _Loader.add_implicit_resolver(  # type: ignore[no-untyped-call]
+        f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), _first
+    )
+
+
+def split(text: str) -> FrontMatter:
+    """Front matter and body of *text*, whose lines end in ``\\n``.
+
+    A block that cannot be used gives a warning and no values; the body is the same.
+    """
+    opening = _OPENING.match(text)
+    closing = _CLOSING.search(text, opening.end()) if opening else None
+    if opening is None or closing is None:
+        return FrontMatter({}, text, [])
+    block, body = text[opening.end() : closing.start()], text[closing.end() :]
+    try:
+        values = _decode(block)
+    except _Unusable as error:
+        return FrontMatter({}, body, [Warned(INVALID, str(error))])
+    return FrontMatter(values, body, [])
+
+
+class _Unusable(Exception):
+    """The block is not what front matter can be; the message says why."""
+
+
+def _decode(block: str) -> dict[str, Any]:
+    if len(block) > LARGEST_BLOCK:
+        raise _Unusable("The front matter is too large to be front matter.")
+    try:
+        _refuse_depth(block)
+        loaded = yaml.load(block, Loader=_Loader)  # noqa: S506 - a safe loader
+        plain = _Plain().value(loaded)
+    except yaml.YAMLError as error:
+        problem = getattr(error, "problem", None) or "it cannot be parsed"
+        mark = getattr(error, "problem_mark", None)
+        where = f" (line {mark.line + 2})" if mark else ""
+        raise _Unusable(
+            f"The front matter is not valid YAML: {problem}{where}."
+        ) from None
+    except (ValueError, RecursionError, OverflowError):
+        raise _Unusable(
+            "The front matter is not valid YAML: a value is out of range."
+        ) from None
+    if plain is None:
+        return {}
+    if not isinstance(plain, dict):
+        raise _Unusable("The front matter is not a mapping of names to values.")
+    return plain
+
+
+def _refuse_depth(block: str) -> None:
+    """Refuse what would overflow the stack of libyaml's recursive composer."""
+    if not _MAY_BE_DEEP.search(block):
+        return
+    depth = 0
+    for event in yaml.parse(block, Loader=_Loader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > _DEEPEST:
+            raise _Unusable("The front matter is nested too deeply.")
+
+
+class _Plain:
+    """Turns decoded YAML into what JSON can say, within bounds."""
+
+    def __init__(self) -> None:
+        self._left = _MOST_VALUES
+
+    def value(self, value: Any, depth: int = 0) -> Any:
+        self._left -= 1
+        if self._left < 0 or depth > _DEEPEST:
+            raise _Unusable("The front matter expands to too many values.")
+        match value:
+            case dict():
+                return {
+                    _text(key): self.value(inner, depth + 1)
+                    for key, inner in value.items()
+                }
+            case list() | tuple() | set():
+                return [self.value(inner, depth + 1) for inner in value]
+            case None | bool() | int() | float():
+                return value
+            case _:
+                return _text(value)
+
+
+def _text(value: Any) -> str:
+    """*value* as text that every database and wire can carry."""
+    text = value if isinstance(value, str) else str(value)
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "")

@@ -1,0 +1,131 @@
+"""List the files under a folder that match a pack's globs.
+
+Symbolic links are followed only to files inside the folder; everything that is left
+out although its name matches is reported with the reason.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from wcmatch import glob
+
+from ubp.messages import FileStamp
+
+__all__ = ("NEVER_READ", "Found", "Refused", "matcher", "stamp_of", "walk")
+
+NEVER_READ = frozenset({".git", ".ubp", ".kanban", "node_modules"})
+"""Folders that are never part of anybody's documents, at any depth."""
+
+_FLAGS = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.FORCEUNIX
+
+
+class Found(NamedTuple):
+    """A file to read; *path* is relative to the folder, with forward slashes."""
+
+    path: str
+    stamp: FileStamp
+
+
+class Refused(NamedTuple):
+    """Something whose name matches and that must not, or cannot, be read."""
+
+    path: str
+    reason: str
+
+
+def stamp_of(info: os.stat_result) -> FileStamp:
+    return FileStamp(info.st_size, info.st_mtime_ns, info.st_ctime_ns)
+
+
+def matcher(include: Sequence[str], exclude: Sequence[str]) -> Callable[[str], bool]:
+    """Whether a relative path is wanted: no *exclude* and some *include* matches."""
+    wanted = glob.compile(list(include), flags=_FLAGS)
+    unwanted = glob.compile(list(exclude), flags=_FLAGS) if exclude else None
+
+    def is_wanted(path: str) -> bool:
+        if unwanted is not None and unwanted.match(path):
+            return False
+        return bool(wanted.match(path))
+
+    return is_wanted
+
+
+def walk(
+    folder: Path, include: Sequence[str], exclude: Sequence[str]
+) -> Iterator[Found | Refused]:
+    """Every matching file below *folder*, in no particular order."""
+    is_wanted = matcher(include, exclude)
+    root = folder.resolve()
+    waiting = [""]
+    while waiting:
+        prefix = waiting.pop()
+        try:
+            entries = list(os.scandir(root / prefix))
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            yield Refused(prefix.rstrip("/") or ".", _why(error))
+            continue
+        for entry in entries:
+            path = prefix + entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in NEVER_READ:
+                    waiting.append(f"{path}/")
+            elif entry.name not in NEVER_READ:
+                yield from _look_at(entry, path, root, is_wanted)
+
+
+def _look_at(
+    entry: os.DirEntry[str], path: str, root: Path, is_wanted: Callable[[str], bool]
+) -> Iterator[Found | Refused]:
+    linked = entry.is_symlink()
+    if linked and _is_folder(entry):
+        # Inside, its pages are read under their own names; outside, never.
+        if not _is_inside(entry, root):
+            yield Refused(path, "A symbolic link that leaves the folder.")
+        return
+    if not is_wanted(path):
+        return
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        yield Refused(shown, "The file name is not valid UTF-8.")
+        return
+    if linked and not _is_inside(entry, root):
+        yield Refused(path, "A symbolic link that leaves the folder.")
+        return
+    try:
+        info = entry.stat()
+    except FileNotFoundError:
+        if linked:
+            yield Refused(path, "A symbolic link to nothing.")
+        return
+    except OSError as error:
+        yield Refused(path, _why(error))
+        return
+    if stat.S_ISREG(info.st_mode):
+        yield Found(path, stamp_of(info))
+    else:
+        yield Refused(path, "Not a regular file.")
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a loop of links
+        return False
+
+
+def _is_inside(entry: os.DirEntry[str], root: Path) -> bool:
+    try:
+        return Path(entry.path).resolve().is_relative_to(root)
+    except (OSError, RuntimeError):  # a loop of links
+        return False
+
+
+def _why(error: OSError) -> str:
+    return f"Cannot be read: {error.strerror or 'input/output error'}."

@@ -1,0 +1,332 @@
+"""Full text: which rows contain every token of a query, and how well.
+
+One mechanism, used by a pack through an ``Index`` that names its tables:
+
+* ``{text}``: FTS5 over words and CJK pairs, as ``lexicon.spread`` writes them out;
+* ``{word}``: the distinct words, and ``{word}_part``: their trigrams. A part of a word
+  is looked up among the words, and the words among the text;
+* ``{rows}``: the texts themselves, against which tokens with punctuation are checked.
+
+A row matches a token if its folded heading or content contains the folded token: no
+operators, no syntax, no errors. User text reaches MATCH only through ``_quoted``.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import apsw
+import msgspec
+
+from ubp import lexicon
+from ubp.lexicon import Kind, Run
+
+__all__ = ("Index", "IndexedText", "Matches", "Ranked")
+
+_MOST_LOOKED_UP = 64
+"""Tokens looked up in the index; of a longer query the rest is checked in the text."""
+
+_MOST_WORDS = 1_000
+"""Words a part may occur in. A part of more words than this is hardly a filter, and
+looking for it in the text is quicker."""
+
+_AT_ONCE = 64
+"""Words of one MATCH: FTS5 compares every row with each of them."""
+
+_SHORTEST_PART = 3
+"""Trigrams cannot find anything shorter; then all words are looked through."""
+
+
+class IndexedText(NamedTuple):
+    """A row for the index, in the form of ``lexicon.spread``."""
+
+    row: int
+    heading: str
+    content: str
+    words: Sequence[str]
+
+
+class Ranked(NamedTuple):
+    """A matching row. A lower rank is a better match; whole words come first."""
+
+    row: int
+    rank: float
+
+
+class _Lookup(NamedTuple):
+    """What a token asks of the index, and whether the text must be checked as well."""
+
+    alternatives: list[list[str]]
+    """A row must match one expression of each list."""
+    check: bool
+    long_words: bool
+    """Whether the token may hide in a run too long to be indexed."""
+    whole: str | None
+    """The expression for the token as whole words."""
+
+
+class Matches(NamedTuple):
+    """What a search found, and what its ranking needs to know of the query."""
+
+    rows: set[int]
+    lookups: tuple[_Lookup, ...]
+
+
+class Index:
+    """The full-text index of one table of texts."""
+
+    def __init__(self, *, text: str, word: str, rows: str) -> None:
+        names = {"text": text, "word": word, "rows": rows}
+        for name in names.values():
+            if not name.isidentifier():
+                raise ValueError(name)
+        folded = "coalesce(folded, lower(coalesce(heading, '') || char(10) || content))"
+        self._sql = {
+            key: statement.format(**names, folded=folded)
+            for key, statement in _STATEMENTS.items()
+        }
+
+    # -- writing ------------------------------------------------------------------------
+
+    def add(self, db: apsw.Connection, texts: Sequence[IndexedText]) -> None:
+        """Index rows that are not indexed yet."""
+        db.executemany(
+            self._sql["add"], [(text.row, text.heading, text.content) for text in texts]
+        )
+        words = sorted(set().union(*(text.words for text in texts)))
+        added = [
+            (row, word)
+            for word in words
+            for (row,) in db.execute(self._sql["add_word"], (word,))
+        ]
+        db.executemany(self._sql["add_part"], added)
+
+    def remove(self, db: apsw.Connection, rows: Iterable[int]) -> None:
+        """Take rows out. Their words stay: they find nothing, and may come again."""
+        db.executemany(self._sql["remove"], [(row,) for row in rows])
+
+    def optimize(self, db: apsw.Connection) -> None:
+        """Merge what many small transactions left; queries become a little faster."""
+        db.execute(self._sql["optimize"])
+        db.execute(self._sql["optimize_parts"])
+
+    # -- searching ----------------------------------------------------------------------
+
+    def search(self, db: apsw.Connection, query: str) -> Matches:
+        """The rows that contain every token of *query*."""
+        tokens = lexicon.tokens(query)
+        lookups: list[_Lookup] = []
+        to_check = tokens[_MOST_LOOKED_UP:]
+        rows: set[int] | None = None if tokens else set()
+        for token in tokens[:_MOST_LOOKED_UP]:
+            lookup = self._lookup(db, token)
+            lookups.append(lookup)
+            if lookup.check:
+                to_check.append(token)
+            if lookup.alternatives:
+                found = self._any_of_each(db, lookup.alternatives)
+                if lookup.long_words:
+                    found |= self._in_long_words(db, token)
+                rows = found if rows is None else rows & found
+            if rows is not None and not rows:
+                break
+        return Matches(self._checked(db, rows, to_check), tuple(lookups))
+
+    def ranked(self, db: apsw.Connection, matches: Matches) -> Iterator[Ranked]:
+        """The matching rows, best first.
+
+        A row with every token as whole words has rank ``-(1 + s)``, where ``s`` is the
+        BM25 score; any other ``-s / (1 + s)``, with ``s`` of the words the tokens are
+        part of. So whole words always come first.
+        """
+        left = set(matches.rows)
+        if not left:
+            return
+        whole = [lookup.whole for lookup in matches.lookups if lookup.whole]
+        if len(whole) == len(matches.lookups):
+            for row, score in self._scored(db, " AND ".join(whole)):
+                if row in left:
+                    left.remove(row)
+                    yield Ranked(row, -(1 + score))
+        parts = [
+            f"({' OR '.join(alternative[:_AT_ONCE])})"
+            for lookup in matches.lookups
+            for alternative in lookup.alternatives
+            if alternative
+        ]
+        if left and parts:
+            for row, score in self._scored(db, " AND ".join(parts)):
+                if row in left:
+                    left.remove(row)
+                    yield Ranked(row, -score / (1 + score))
+        for row in sorted(left):
+            yield Ranked(row, 0.0)
+
+    def some_words(self, db: apsw.Connection, words: Sequence[str]) -> list[Ranked]:
+        """Rows that contain at least one of *words* (words or CJK runs), best first."""
+        expressions = [
+            _run_expression(run) for word in words for run in lexicon.runs(word)
+        ]
+        wanted = [expression for expression in expressions if expression]
+        if not wanted:
+            return []
+        scored = self._scored(db, " OR ".join(dict.fromkeys(wanted)))
+        return [Ranked(row, -score) for row, score in scored]
+
+    # -- one token ----------------------------------------------------------------------
+
+    def _lookup(self, db: apsw.Connection, token: str) -> _Lookup:
+        parts = list(lexicon.runs(token))
+        if len(parts) == 1 and parts[0].kind is Kind.WORD:
+            return self._word(db, token)
+        if len(parts) == 1 and parts[0].kind is Kind.CJK:
+            expression = _cjk(token)
+            return _Lookup(
+                [[expression]], check=False, long_words=False, whole=expression
+            )
+        return self._mixed(db, token, parts)
+
+    def _word(self, db: apsw.Connection, token: str) -> _Lookup:
+        if len(token) > lexicon.LONGEST_WORD:
+            return _Lookup([[]], check=False, long_words=True, whole=None)
+        words = self._words_with(db, token)
+        whole = _quoted(token)
+        if len(words) > _MOST_WORDS:
+            return _Lookup([], check=True, long_words=False, whole=whole)
+        return _Lookup([[_quoted(word) for word in words]], False, True, whole)  # noqa: FBT003
+
+    def _mixed(self, db: apsw.Connection, token: str, parts: list[Run]) -> _Lookup:
+        """Punctuation, or several scripts: the runs narrow, the text decides.
+
+        A word inside the token is a whole word of the text; the first may be the end
+        of one, the last the beginning of one.
+        """
+        alternatives: list[list[str]] = []
+        whole: list[str] = []
+        long_words = False
+        for number, run in enumerate(parts):
+            if run.kind is Kind.CJK:
+                alternatives.append([_cjk(run.text)])
+                whole.append(_cjk(run.text))
+            elif run.kind is Kind.WORD:
+                whole.append(_quoted(run.text))
+                long_words = True
+                if number == len(parts) - 1:
+                    alternatives.append([f"{_quoted(run.text)} *"])
+                elif number > 0:
+                    alternatives.append([_quoted(run.text)])
+                else:
+                    endings = self._words_ending(db, run.text)
+                    alternatives += [endings] if endings is not None else []
+        alternatives += [[_quoted(name)] for name in sorted(lexicon.names(token))]
+        expression = " AND ".join(whole) if whole else None
+        return _Lookup(
+            alternatives, check=True, long_words=long_words, whole=expression
+        )
+
+    def _words_with(self, db: apsw.Connection, part: str) -> list[str]:
+        """Words that contain *part*, itself first; one more than we use at most."""
+        if len(part) < _SHORTEST_PART:
+            found = db.execute(self._sql["words_scan"], (part, _MOST_WORDS + 1))
+        else:
+            found = db.execute(
+                self._sql["words_with"], (_quoted(part), _MOST_WORDS + 1)
+            )
+        return [word for (word,) in found]
+
+    def _words_ending(self, db: apsw.Connection, part: str) -> list[str] | None:
+        """Expressions for the words that end with *part*; None if they are too many."""
+        words = self._words_with(db, part)
+        if len(words) > _MOST_WORDS:
+            return None
+        return [_quoted(word) for word in words if word.endswith(part)]
+
+    # -- sets of rows -------------------------------------------------------------------
+
+    def _any_of_each(
+        self, db: apsw.Connection, alternatives: list[list[str]]
+    ) -> set[int]:
+        rows: set[int] | None = None
+        for expressions in sorted(alternatives, key=len):
+            found: set[int] = set()
+            for start in range(0, len(expressions), _AT_ONCE):
+                match = " OR ".join(expressions[start : start + _AT_ONCE])
+                found.update(row for (row,) in db.execute(self._sql["rows"], (match,)))
+            rows = found if rows is None else rows & found
+            if not rows:
+                return set()
+        return rows or set()
+
+    def _in_long_words(self, db: apsw.Connection, token: str) -> set[int]:
+        return {row for (row,) in db.execute(self._sql["long_words"], (token,))}
+
+    def _checked(
+        self, db: apsw.Connection, rows: set[int] | None, tokens: Sequence[str]
+    ) -> set[int]:
+        """Those of *rows* (of all rows, if None) whose text contains every token."""
+        if rows is not None and not tokens:
+            return rows
+        found = (
+            db.execute(self._sql["texts"])
+            if rows is None
+            else db.execute(
+                self._sql["texts_of"], (msgspec.json.encode(sorted(rows)).decode(),)
+            )
+        )
+        return {row for row, text in found if all(token in text for token in tokens)}
+
+    def _scored(self, db: apsw.Connection, match: str) -> Iterator[tuple[int, float]]:
+        for row, rank in db.execute(self._sql["scored"], (match,)):
+            yield row, max(0.0, -rank)
+
+
+def _quoted(text: str) -> str:
+    """*text* as an FTS5 string: whatever is in it, it is not an operator."""
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _cjk(run: str) -> str:
+    """The expression for any part of a CJK run: its pairs as a phrase."""
+    if len(run) == 1:
+        return f"{_quoted(run)} *"
+    return _quoted(" ".join(lexicon.pairs(run)[:-1]))
+
+
+def _run_expression(run: Run) -> str | None:
+    if run.kind is Kind.CJK:
+        return _cjk(run.text)
+    if run.kind is Kind.WORD and len(run.text) <= lexicon.LONGEST_WORD:
+        return _quoted(run.text)
+    return None
+
+
+_STATEMENTS = {
+    "add": "INSERT INTO {text} (rowid, heading, content) VALUES (?, ?, ?)",
+    "remove": "DELETE FROM {text} WHERE rowid = ?",
+    "add_word": """
+        INSERT INTO {word} (word) VALUES (?) ON CONFLICT DO NOTHING RETURNING id
+    """,
+    "add_part": "INSERT INTO {word}_part (rowid, word) VALUES (?, ?)",
+    "optimize": "INSERT INTO {text} ({text}) VALUES ('optimize')",
+    "optimize_parts": "INSERT INTO {word}_part ({word}_part) VALUES ('optimize')",
+    "rows": "SELECT rowid FROM {text} WHERE {text} MATCH ?",
+    "scored": """
+        SELECT rowid, bm25({text}, 2.0, 1.0) AS score
+          FROM {text} WHERE {text} MATCH ? ORDER BY score, rowid
+    """,
+    "words_with": """
+        SELECT word FROM {word}_part WHERE {word}_part MATCH ?
+         ORDER BY length(word), word LIMIT ?
+    """,
+    "words_scan": """
+        SELECT word FROM {word} WHERE instr(word, ?) > 0
+         ORDER BY length(word), word LIMIT ?
+    """,
+    "long_words": """
+        SELECT id FROM {rows} WHERE has_long_word AND instr({folded}, ?) > 0
+    """,
+    "texts": "SELECT id, {folded} FROM {rows}",
+    "texts_of": """
+        SELECT {rows}.id, {folded}
+          FROM json_each(?) JOIN {rows} ON {rows}.id = json_each.value
+    """,
+}

@@ -1,0 +1,81 @@
+"""The lock of a project: whoever holds it watches and writes.
+
+It is a lock of the operating system on an open file, so it ends with its process,
+however that ends. The file says who holds it; it is never deleted, because another
+process may be about to lock it.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ubp.errors import ProjectBusy
+from ubp.store.ids import now
+
+__all__ = ("holder", "holding")
+
+if sys.platform == "win32":  # pragma: no cover - the tests run on POSIX
+    import msvcrt
+
+    _FAR = 1 << 30  # a byte that is not part of what the file says
+
+    def _try_lock(descriptor: int) -> bool:
+        os.lseek(descriptor, _FAR, os.SEEK_SET)
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _try_lock(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+
+@contextmanager
+def holding(path: Path) -> Iterator[None]:
+    """Hold the lock while inside.
+
+    Raises:
+        ProjectBusy: Another process holds it; the error names its pid.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        if not _try_lock(descriptor):
+            raise ProjectBusy(_pid_in(path) or "unknown")
+        os.truncate(descriptor, 0)
+        about = f"{os.getpid()}\n{now()}\n{Path(sys.argv[0]).name}\n"
+        os.pwrite(descriptor, about.encode(), 0)
+        yield
+        os.truncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def holder(path: Path) -> int | None:
+    """The process that holds the lock, if one does."""
+    try:
+        descriptor = os.open(path, os.O_RDWR)
+    except OSError:
+        return None
+    try:
+        if _try_lock(descriptor):
+            return None
+        pid = _pid_in(path)
+        return int(pid) if pid else None
+    finally:
+        os.close(descriptor)
+
+
+def _pid_in(path: Path) -> str | None:
+    first = path.read_text(encoding="utf-8").partition("\n")[0]
+    return first if first.isdigit() else None

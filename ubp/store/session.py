@@ -1,0 +1,98 @@
+"""Run plain SQL functions in a thread, one at a time for each connection.
+
+SQL modules stay ordinary synchronous functions, and the event loop never waits for
+SQLite. A query whose caller is cancelled is interrupted, not left to run on.
+"""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import anyio
+import anyio.to_thread
+import apsw
+
+from ubp.store.connection import database_errors, open_reader, open_writer
+
+__all__ = ("Session", "reading", "writing")
+
+T = TypeVar("T")
+
+
+class _Failed(NamedTuple):
+    """What a function raised, on its way out of the thread."""
+
+    error: Exception
+
+
+class Session:
+    """A connection, and the right to use it."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._db = db
+        self._turn = anyio.CapacityLimiter(1)
+
+    async def run(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
+        """``function(connection, *args, **kwargs)`` in a thread.
+
+        Raises:
+            DatabaseError: SQLite refused.
+        """
+        work = partial(self._attempt, function, *args, **kwargs)
+        done = anyio.Event()
+        async with self._turn, anyio.create_task_group() as group:
+            group.start_soon(self._interrupt_unless, done)
+            try:
+                # Cancellation does not leave the thread behind: it interrupts the
+                # statement, and we wait for the thread to notice.
+                outcome = await anyio.to_thread.run_sync(work)
+            finally:
+                done.set()
+        # Raised out here, because a task group would wrap it.
+        if isinstance(outcome, _Failed):
+            raise outcome.error
+        return outcome
+
+    async def close(self) -> None:
+        # Cancelled or not, the connection must be closed: it holds the WAL open.
+        with anyio.CancelScope(shield=True):
+            async with self._turn:
+                await anyio.to_thread.run_sync(self._db.close)
+
+    def _attempt(
+        self, function: Callable[..., T], *args: Any, **kwargs: Any
+    ) -> "T | _Failed":
+        try:
+            with database_errors():
+                return function(self._db, *args, **kwargs)
+        except Exception as error:  # noqa: BLE001 - raised again by run()
+            return _Failed(error)
+
+    async def _interrupt_unless(self, done: anyio.Event) -> None:
+        try:
+            await done.wait()
+        finally:
+            if not done.is_set():
+                self._db.interrupt()
+
+
+@asynccontextmanager
+async def reading(path: Path) -> AsyncIterator[Session]:
+    """A session that can only read, closed on leaving."""
+    session = Session(await anyio.to_thread.run_sync(open_reader, path))
+    try:
+        yield session
+    finally:
+        await session.close()
+
+
+@asynccontextmanager
+async def writing(path: Path) -> AsyncIterator[Session]:
+    """A session that may write, closed on leaving."""
+    session = Session(await anyio.to_thread.run_sync(open_writer, path))
+    try:
+        yield session
+    finally:
+        await session.close()

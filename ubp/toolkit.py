@@ -1,0 +1,180 @@
+"""What packs are made of.
+
+A pack is a folder in ``ubp/packs`` that defines ``PACK``. Everything clients see of a
+tool - schema, description, annotations, checking, routing, reference - follows from
+its one declaration here.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Generic, Protocol, TypeVar
+
+import apsw
+from msgspec import Struct
+
+from ubp.messages import Warned
+from ubp.project import Project
+
+__all__ = (
+    "AnyTool",
+    "Context",
+    "Database",
+    "Effect",
+    "ErrorStyle",
+    "FileText",
+    "Pack",
+    "Reading",
+    "Source",
+    "Tool",
+    "tool",
+)
+
+ArgsT = TypeVar("ArgsT", bound=Struct)
+ResultT = TypeVar("ResultT", bound=Struct)
+RecordT = TypeVar("RecordT", bound=Struct)
+T = TypeVar("T")
+
+
+class Effect(Enum):
+    """What a call may change. READ goes to the query pool, the others to the writer."""
+
+    READ = "read"
+    """Nothing; may be repeated."""
+    ADD = "add"
+    """Adds something each time it is called."""
+    CHANGE = "change"
+    """Sets something; calling it twice is calling it once."""
+
+
+class ErrorStyle(Enum):
+    """How the errors of a pack's tools look on the wire."""
+
+    CODES = "codes"
+    """JSON-RPC errors, a code for each kind."""
+    CATEGORIES = "categories"
+    """JSON-RPC error -32000; the message is a category, ``data.detail`` the reason."""
+    RESULTS = "results"
+    """A result flagged ``isError`` with one text block ``Error: …``."""
+
+
+class Database(Protocol):
+    """A connection whose functions run in a thread of their own."""
+
+    async def run(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
+        """``function(connection, *args, **kwargs)``; interrupted when cancelled."""
+
+
+@dataclass(slots=True)
+class Context:
+    """What a handler may use."""
+
+    db: Database
+    project: Project
+    request_id: str = ""
+    started: float = field(default_factory=perf_counter)
+    phases: dict[str, float] = field(default_factory=dict)
+    """Milliseconds by phase: where the time of this call went."""
+
+    @contextmanager
+    def phase(self, name: str) -> Any:
+        """Time what happens inside as part of *name*."""
+        begin = perf_counter()
+        try:
+            yield
+        finally:
+            spent = (perf_counter() - begin) * 1000
+            self.phases[name] = self.phases.get(name, 0.0) + spent
+
+    def elapsed_ms(self) -> int:
+        return int((perf_counter() - self.started) * 1000)
+
+
+Handler = Callable[[Context, ArgsT], Awaitable[ResultT]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool(Generic[ArgsT, ResultT]):
+    """One tool, declared once."""
+
+    name: str
+    effect: Effect
+    args: type[ArgsT]
+    result: type[ResultT]
+    handler: Handler[ArgsT, ResultT]
+    slow_ms: int
+    """A call that takes longer is logged with where its time went."""
+
+    @property
+    def description(self) -> str:
+        """What clients read: the docstring of the argument type."""
+        return " ".join((self.args.__doc__ or "").split())
+
+
+AnyTool = Tool[Any, Any]
+
+
+def tool(
+    name: str, effect: Effect, *, slow_ms: int = 200
+) -> Callable[[Handler[ArgsT, ResultT]], Tool[ArgsT, ResultT]]:
+    """Declare the decorated handler as the tool *name*."""
+
+    def declare(handler: Handler[ArgsT, ResultT]) -> Tool[ArgsT, ResultT]:
+        types = handler.__annotations__
+        return Tool(name, effect, types["args"], types["return"], handler, slow_ms)
+
+    return declare
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A folder whose files a pack reads."""
+
+    folder: Path
+    include: Sequence[str]
+    exclude: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """One file as a pack's reader gets it: decoded, without byte order mark."""
+
+    path: str
+    text: str
+    project: Project
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Generic[RecordT]):
+    """How a pack's files become its rows.
+
+    *read* runs in the reading process and touches no database; the others run in the
+    writer's transaction. *settle* is called when a batch of changes is stored, *optimize*
+    when many of them were.
+    """
+
+    source: Callable[[Project], Source]
+    record: type[RecordT]
+    read: Callable[[FileText], tuple[RecordT, list[Warned]]]
+    save: Callable[[apsw.Connection, str, str, RecordT], None]
+    forget: Callable[[apsw.Connection, str], None]
+    settle: Callable[[apsw.Connection], None]
+    optimize: Callable[[apsw.Connection], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Pack:
+    """One folder of tools over one domain."""
+
+    name: str
+    summary: str
+    tools: tuple[AnyTool, ...]
+    errors: ErrorStyle
+    migrations: Path
+    """The folder of its numbered SQL files; its tables begin with its name."""
+    reading: Reading[Any] | None = None
+    indented_text: bool = False
+    """Whether the text block of a result is indented rather than compact."""
