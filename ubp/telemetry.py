@@ -55,7 +55,11 @@ def configure(
         structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
     ]
     as_text = structlog.dev.ConsoleRenderer(
-        colors=sys.stderr.isatty(), event_key="msg", timestamp_key="ts"
+        colors=sys.stderr.isatty(),
+        event_key="msg",
+        timestamp_key="ts",
+        # Not the default, which prints local variables: somebody's documents.
+        exception_formatter=structlog.dev.plain_traceback,
     )
     structlog.configure(
         processors=[

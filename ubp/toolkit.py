@@ -152,8 +152,8 @@ class Reading(Generic[RecordT]):
     """How a pack's files become its rows.
 
     *read* runs in the reading process and touches no database; the others run in the
-    writer's transaction. *settle* is called when a batch of changes is stored, *optimize*
-    when many of them were.
+    writer's transaction. *settle* is called when a batch of changes is stored,
+    *optimize* when many of them were.
     """
 
     source: Callable[[Project], Source]

@@ -133,18 +133,18 @@ class Parser:
         """Fill *answers*; if not for all changes, why the next one has none."""
         size = sum(change.size for change in changes)
         patience = self._patience + _PATIENCE_PER_MB * size / 1_000_000
-        try:
-            with anyio.move_on_after(patience) as scope:
+        with anyio.move_on_after(patience) as scope:
+            try:
                 await anyio.to_thread.run_sync(
                     process.read, changes, answers, abandon_on_cancel=True
                 )
-        except ReaderLost:
-            process.close()
-            return "Reading it ended the reading process."
-        finally:
-            # Only a dead process lets go of a thread that waits for its answer.
-            if scope.cancel_called:
+            except ReaderLost:
                 process.close()
+                return "Reading it ended the reading process."
+            except BaseException:
+                # Only a dead process lets go of a thread that waits for its answer.
+                process.close()
+                raise
         return "Reading it took too long." if scope.cancelled_caught else None
 
 

@@ -1,6 +1,7 @@
 """How actors talk: channels of a fixed size, calls that want an answer, nudges.
 
-Every channel of the service is opened through this module, so none is unbounded.
+``channel[Message](size)`` gives an outbox and the inbox it leads to. Every channel of
+the service is opened through this name, and a test sees to it that each has a size.
 """
 
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 import anyio
+from anyio import create_memory_object_stream as channel
 from anyio.streams.memory import MemoryObjectReceiveStream as Inbox
 from anyio.streams.memory import MemoryObjectSendStream as Outbox
 
@@ -19,9 +21,6 @@ __all__ = ("Call", "Inbox", "Outbox", "ask", "channel", "nudge")
 
 RequestT = TypeVar("RequestT")
 AnswerT = TypeVar("AnswerT")
-
-channel = anyio.create_memory_object_stream
-"""``channel[Message](size)``: an outbox and the inbox it leads to."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ class ToolRunner:
                 result = await tool.handler(context, request.arguments)
             except UbpError as error:
                 if isinstance(error, ServiceError):
-                    log.error("tool.failed", error=error.message, cause=error.cause)
+                    log.exception("tool.failed", cause=error.cause)
                 return error
             except Exception:
                 log.exception("tool.crashed")

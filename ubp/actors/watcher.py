@@ -4,7 +4,6 @@ It compares once, when it starts; what a file's stamp says is enough to tell whe
 must be read.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import anyio

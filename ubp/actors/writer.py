@@ -156,7 +156,7 @@ class Writer:
                     pass
             progress.done += 1
 
-    # -- in the connection's thread -----------------------------------------------------
+    # -- in the connection's thread ----------------------------------------------------
 
     def _store(self, db: apsw.Connection, batch: Sequence[IndexEvent]) -> None:
         with db:

@@ -36,13 +36,15 @@ def index(app: App, force: bool, only: Path | None, no_embed: bool) -> None:
 
 def summary(report: IndexReport) -> list[str]:
     """The report in words."""
-    lines = [
+    there_is = (
         f"{report.total_documents} pages, {report.total_sections} sections and "
-        f"{report.total_links} links in the index ({report.unresolved_links} links "
-        "lead nowhere).",
+        f"{report.total_links} links ({report.unresolved_links} lead nowhere)."
+    )
+    was_done = (
         f"{report.documents_processed} read, {report.documents_removed} removed, "
-        f"in {report.seconds:.1f} s.",
-    ]
+        f"in {report.seconds:.1f} s."
+    )
+    lines = [there_is, was_done]
     if report.failures:
         lines.append(f"{report.failures} could not be read: see `ubp status`.")
     return lines

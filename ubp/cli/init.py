@@ -1,4 +1,4 @@
-"""``ubp init``: settings, .gitignore, a first index, and what to paste into a client."""
+"""``ubp init``: settings, .gitignore, a first index, and what clients need."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""``ubp get-page``, ``get-context``, ``list-pages`` and ``get-graph``: the docs tools."""
+"""``ubp get-page``, ``get-context``, ``list-pages`` and ``get-graph``."""
 
 from typing import Any
 
@@ -107,7 +107,8 @@ def get_graph(app: App, center: str | None, depth: int) -> None:
     found = ask_tool(app, "ubp_get_graph", arguments)
     paths = {node.id: node.filepath for node in found.nodes}
     lines = [
-        f"{escape(paths[edge.source])} → {escape(paths[edge.target])} [dim]{edge.type}[/]"
+        f"{escape(paths[edge.source])} → {escape(paths[edge.target])} "
+        f"[dim]{edge.type}[/]"
         for edge in found.edges
     ]
     size = f"{len(found.nodes)} pages, {len(found.edges)} links"

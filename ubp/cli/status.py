@@ -47,7 +47,7 @@ class Status(Struct, frozen=True, kw_only=True):
     embedding_progress: EmbeddingProgress = EmbeddingProgress()
     stale_documents: int = 0
     failures: list[files.Failure] = []
-    warnings: list[files.Warning_] = []
+    warnings: list[files.Noted] = []
     db_size_bytes: int = 0
     server_pid: int | None = None
 

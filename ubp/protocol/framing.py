@@ -90,4 +90,5 @@ def _response(
         case {"code": int(code), "message": str(message), **more}:
             error = types.ErrorData(code=code, message=message, data=more.get("data"))
             return types.JSONRPCError(jsonrpc="2.0", id=ident, error=error)
-    return None
+        case _:
+            return None

@@ -9,7 +9,7 @@ __all__ = ("object_schema",)
 
 
 def object_schema(type_: type[Struct]) -> dict[str, Any]:
-    """The schema of *type_*, inlined at the root, without what only Python cares for."""
+    """The schema of *type_*, inlined at the root, without Python's names in it."""
     (reference,), definitions = msgspec.json.schema_components(
         (type_,), ref_template="#/$defs/{name}"
     )

@@ -54,11 +54,12 @@ def build(dispatcher: Dispatcher, packs: Sequence[Pack]) -> Server[Any]:
 
 async def _answer(
     dispatcher: Dispatcher, params: types.CallToolRequestParams, request_id: Any
-) -> Any:
+) -> types.CallToolResult:
     pack: Pack | None = None
     try:
         pack, tool = dispatcher.find(params.name)
-        return success(pack, await dispatcher.call(tool, params.arguments, request_id))
+        value = await dispatcher.call(tool, params.arguments, request_id)
+        return _result(success(pack, value))
     except UbpError as error:
         reply = failure(pack, error)
     except Exception:
@@ -67,7 +68,12 @@ async def _answer(
         reply = failure(pack, InternalError())
     if isinstance(reply, WireError):
         raise MCPError(code=reply.code, message=reply.message, data=reply.data)
-    return reply
+    return _result(reply)
+
+
+def _result(reply: dict[str, Any]) -> types.CallToolResult:
+    """*reply* as the SDK's own type, which knows what each protocol version wants."""
+    return types.CallToolResult.model_validate(reply)
 
 
 async def _decode_arguments(ctx: _Request, call_next: CallNext) -> HandlerResult:

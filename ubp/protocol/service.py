@@ -49,7 +49,7 @@ async def _stop_on_signal(scope: anyio.CancelScope) -> None:
 
 async def _stop_without_parent(scope: anyio.CancelScope) -> None:
     parent = os.getppid()
-    while os.getppid() == parent:
+    while os.getppid() == parent:  # noqa: ASYNC110 - nobody tells us when it ends
         await anyio.sleep(_LOOK_FOR_PARENT_EVERY)
     log.info("serve.stopping", reason="the parent process is gone")
     scope.cancel()

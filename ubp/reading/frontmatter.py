@@ -53,13 +53,13 @@ for _tag, _pattern, _first in (
         list("-+0123456789."),
     ),
 ):
-    _Loader.add_implicit_resolver(  # type: ignore[no-untyped-call]
+    _Loader.add_implicit_resolver(
         f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), _first
     )
 
 
 def split(text: str) -> FrontMatter:
-    """Front matter and body of *text*, whose lines end in ``\\n``.
+    """Front matter and body of *text*, in lines of Unix style.
 
     A block that cannot be used gives a warning and no values; the body is the same.
     """

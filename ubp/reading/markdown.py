@@ -6,7 +6,7 @@ between blocks, such as link definitions, is a block too.
 """
 
 import re
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast
 
 import pyromark
 from msgspec import Struct
@@ -28,6 +28,9 @@ _CONTEXT = 50
 _ANGLED = re.compile(r"([^<>\s]+\.md)>")
 
 
+Style = Literal["wiki", "markdown"]
+
+
 class Block(Struct, frozen=True):
     """A top-level block: its source, and its heading if it is one."""
 
@@ -45,7 +48,7 @@ class Block(Struct, frozen=True):
 class Link(Struct, frozen=True):
     """A link as it is written."""
 
-    style: Literal["wiki", "markdown"]
+    style: Style
     target: str
     label: str | None
     block: int
@@ -66,7 +69,7 @@ def normalise(text: str) -> str:
 
 
 def read(text: str) -> Markdown:
-    """The blocks and links of *text*, whose lines end in ``\\n``."""
+    """The blocks and links of *text*, in lines of Unix style."""
     return _Reader(text).read()
 
 
@@ -81,63 +84,80 @@ class _Open:
         self.fences: list[tuple[int, int]] = []
 
 
+class _OpenWikilink(NamedTuple):
+    """A wikilink while the events of its label arrive."""
+
+    link: dict[str, Any]
+    start: int
+    label: list[str]
+
+
 class _Reader:
     def __init__(self, text: str) -> None:
         self._text = text
         self._raw = text.encode("utf-8", "surrogatepass")
         self._blocks: list[Block] = []
         self._links: list[Link] = []
-        self._unplaced: list[tuple[Literal["wiki", "markdown"], str, str | None, str]]
-        self._unplaced = []
+        self._unplaced: list[tuple[Style, str, str | None, str]] = []
         self._read_up_to = 0
+        self._depth = 0
+        self._block: _Open | None = None
+        self._wikilink: _OpenWikilink | None = None
+        self._angle_at = -1
 
     def read(self) -> Markdown:
-        depth = 0
-        open_block: _Open | None = None
-        open_wikilink: tuple[dict[str, Any], int, list[str]] | None = None
-        angle_at = -1
         for event, span in _PARSER.events_with_range(self._text):
             start, end = span["start"], span["end"]
-            kind, payload = (
-                next(iter(event.items())) if isinstance(event, dict) else (event, None)
-            )
+            if not isinstance(event, dict):
+                self._leaf(event, None, start, end)
+                continue
+            [(kind, payload)] = cast("dict[str, Any]", event).items()
             if kind == "Start":
-                if open_block is None:
-                    open_block = _Open(payload, start, end)
-                elif _is_code(payload):
-                    open_block.fences.append((start, end))
-                depth += 1
-                link = _link_of(payload)
-                if link is not None:
-                    if isinstance(link["link_type"], dict):
-                        open_wikilink = (link, start, [])
-                    elif "Link" in payload:
-                        self._add("markdown", link["dest_url"], None, start, end)
+                self._start(payload, start, end)
             elif kind == "End":
-                depth -= 1
-                if open_wikilink is not None and payload in ("Link", "Image"):
-                    link, begin, label = open_wikilink
-                    self._add_wikilink(link, "".join(label), begin, end, payload)
-                    open_wikilink = None
-                if depth == 0 and open_block is not None:
-                    self._close(open_block)
-                    open_block = None
+                self._end(payload, end)
             else:
-                if open_block is None:  # a rule, or another block without an inside
-                    self._close(_Open(kind, start, end))
-                    continue
-                words = _words(kind, payload)
-                if open_block.level:
-                    open_block.text.append(words)
-                if open_wikilink is not None:
-                    open_wikilink[2].append(words)
-                if kind == "Text":
-                    angled = _ANGLED.match(payload) if angle_at == start else None
-                    if angled is not None:
-                        self._add("markdown", angled[1], None, start, end)
-                    angle_at = end if payload == "<" else -1
+                self._leaf(kind, payload, start, end)
         self._between(len(self._raw))
         return Markdown(self._blocks, self._links)
+
+    def _start(self, tag: Any, start: int, end: int) -> None:
+        if self._block is None:
+            self._block = _Open(tag, start, end)
+        elif _is_code(tag):
+            self._block.fences.append((start, end))
+        self._depth += 1
+        link = _link_of(tag)
+        if link is None:
+            return
+        if isinstance(link["link_type"], dict):
+            self._wikilink = _OpenWikilink(link, start, [])
+        elif "Link" in tag:
+            self._add("markdown", link["dest_url"], None, start, end)
+
+    def _end(self, tag: Any, end: int) -> None:
+        self._depth -= 1
+        if self._wikilink is not None and tag in {"Link", "Image"}:
+            self._add_wikilink(self._wikilink, end, embedded=tag == "Image")
+            self._wikilink = None
+        if self._depth == 0 and self._block is not None:
+            self._close(self._block)
+            self._block = None
+
+    def _leaf(self, kind: str, payload: Any, start: int, end: int) -> None:
+        if self._block is None:  # a rule, or another block without an inside
+            self._close(_Open(kind, start, end))
+            return
+        words = _words(kind, payload)
+        if self._block.level:
+            self._block.text.append(words)
+        if self._wikilink is not None:
+            self._wikilink.label.append(words)
+        if kind == "Text":
+            angled = _ANGLED.match(payload) if self._angle_at == start else None
+            if angled is not None:
+                self._add("markdown", angled[1], None, start, end)
+            self._angle_at = end if payload == "<" else -1
 
     def _close(self, block: _Open) -> None:
         # Indentation belongs to the block: without it, code would not be code.
@@ -166,20 +186,20 @@ class _Reader:
             self._blocks.append(Block(gap))
         self._read_up_to = max(self._read_up_to, end)
 
-    def _add_wikilink(
-        self, link: dict[str, Any], label: str, start: int, end: int, tag: str
-    ) -> None:
+    def _add_wikilink(self, open_: _OpenWikilink, end: int, *, embedded: bool) -> None:
+        link, start, label = open_
         target = link["dest_url"]
-        if tag == "Image" and not _may_be_a_page(target):
+        if embedded and not _may_be_a_page(target):
             return
-        piped = link["link_type"]["WikiLink"]["has_pothole"]
+        if not link["link_type"]["WikiLink"]["has_pothole"]:
+            self._add("wiki", target, None, start, end)
+            return
         # In a table the bar must be escaped, and the backslash is not of the name.
-        target = target.removesuffix("\\") if piped else target
-        self._add("wiki", target, label if piped else None, start, end)
+        self._add("wiki", target.removesuffix("\\"), "".join(label), start, end)
 
     def _add(
         self,
-        style: Literal["wiki", "markdown"],
+        style: Style,
         target: str,
         label: str | None,
         start: int,

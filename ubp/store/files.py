@@ -15,9 +15,9 @@ from ubp.store.ids import now
 __all__ = (
     "Failure",
     "KnownFile",
-    "Warning_",
-    "failures",
+    "Noted",
     "fail",
+    "failures",
     "forget",
     "known",
     "remember",
@@ -42,7 +42,7 @@ class Failure(Struct, frozen=True):
     at: str
 
 
-class Warning_(Struct, frozen=True):
+class Noted(Struct, frozen=True):
     """Something in an indexed file that was not understood."""
 
     pack: str
@@ -132,5 +132,5 @@ def failures(db: apsw.Connection) -> list[Failure]:
     return [Failure(*row) for row in db.execute(_FAILURES)]
 
 
-def warnings(db: apsw.Connection) -> list[Warning_]:
-    return [Warning_(*row) for row in db.execute(_WARNINGS)]
+def warnings(db: apsw.Connection) -> list[Noted]:
+    return [Noted(*row) for row in db.execute(_WARNINGS)]

@@ -85,7 +85,7 @@ class Index:
             for key, statement in _STATEMENTS.items()
         }
 
-    # -- writing ------------------------------------------------------------------------
+    # -- writing -----------------------------------------------------------------------
 
     def add(self, db: apsw.Connection, texts: Sequence[IndexedText]) -> None:
         """Index rows that are not indexed yet."""
@@ -109,7 +109,7 @@ class Index:
         db.execute(self._sql["optimize"])
         db.execute(self._sql["optimize_parts"])
 
-    # -- searching ----------------------------------------------------------------------
+    # -- searching ---------------------------------------------------------------------
 
     def search(self, db: apsw.Connection, query: str) -> Matches:
         """The rows that contain every token of *query*."""
@@ -172,7 +172,7 @@ class Index:
         scored = self._scored(db, " OR ".join(dict.fromkeys(wanted)))
         return [Ranked(row, -score) for row, score in scored]
 
-    # -- one token ----------------------------------------------------------------------
+    # -- one token ---------------------------------------------------------------------
 
     def _lookup(self, db: apsw.Connection, token: str) -> _Lookup:
         parts = list(lexicon.runs(token))
@@ -192,7 +192,7 @@ class Index:
         whole = _quoted(token)
         if len(words) > _MOST_WORDS:
             return _Lookup([], check=True, long_words=False, whole=whole)
-        return _Lookup([[_quoted(word) for word in words]], False, True, whole)  # noqa: FBT003
+        return _Lookup([[_quoted(word) for word in words]], False, True, whole)
 
     def _mixed(self, db: apsw.Connection, token: str, parts: list[Run]) -> _Lookup:
         """Punctuation, or several scripts: the runs narrow, the text decides.
@@ -240,7 +240,7 @@ class Index:
             return None
         return [_quoted(word) for word in words if word.endswith(part)]
 
-    # -- sets of rows -------------------------------------------------------------------
+    # -- sets of rows ------------------------------------------------------------------
 
     def _any_of_each(
         self, db: apsw.Connection, alternatives: list[list[str]]

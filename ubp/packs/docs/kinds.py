@@ -10,8 +10,8 @@ __all__ = (
     "Direction",
     "DocType",
     "LinkType",
-    "Staleness",
     "StaleReason",
+    "Staleness",
 )
 
 DocType = Annotated[

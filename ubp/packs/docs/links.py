@@ -166,5 +166,5 @@ def _decoded(address: str) -> str:
 
 
 def _normalised(path: str) -> str:
-    """*path* without ``.``, ``..`` and doubled slashes; ``../`` in front if it leaves."""
+    """*path* without ``.``, ``..`` and doubled slashes; ``../`` first if it leaves."""
     return posixpath.normpath(path.lstrip("/") or ".")

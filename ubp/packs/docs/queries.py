@@ -272,7 +272,8 @@ def summaries(db: apsw.Connection, ids: Iterable[int], length: int) -> dict[int,
 
 
 def counts(db: apsw.Connection) -> Counts:
-    return Counts(*db.execute(_COUNTS).fetchone())
+    [row] = db.execute(_COUNTS)
+    return Counts(*row)
 
 
 def _section(row: tuple[Any, ...]) -> Section:

@@ -36,11 +36,15 @@ _MOST_LOOSE = 200
 """Sections considered that contain only some of the words."""
 
 _STOP_WORDS = frozenset(
-    "a about after all also an and any are as at be been but by can could did do does "
-    "for from had has have how i if in into is it its just like may me more most my no "
-    "not of on or other our out over should so some such than that the their them then "
-    "there these they this those to under up use using was we were what when where "
-    "which while who why will with would you your".split()
+    word
+    for line in (
+        "a about after all also an and any are as at be been but by can could did do",
+        "does for from had has have how i if in into is it its just like may me more",
+        "most my no not of on or other our out over should so some such than that the",
+        "their them then there these they this those to under up use using was we were",
+        "what when where which while who why will with would you your",
+    )
+    for word in line.split()
 )
 
 

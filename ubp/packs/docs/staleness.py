@@ -10,7 +10,6 @@ Per page, the first rule that fits:
 5. otherwise ``fresh``.
 """
 
-import os
 import time
 from collections.abc import Sequence
 from functools import lru_cache
@@ -73,7 +72,7 @@ def _compare(ref: SourceRef, root: Path) -> tuple[StaleReason | None, float]:
         return "not_found", 0.0
     path = root / ref.path
     try:
-        info = os.stat(path)
+        info = path.stat()
         stamp = stamp_of(info)
         if stamp == ref.stamp or _digest(path, stamp) == ref.digest:
             return None, info.st_mtime

@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 import apsw
-from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ubp import lexicon
 from ubp.packs.docs import graph, queries, search
