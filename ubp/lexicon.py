@@ -116,12 +116,15 @@ def names(folded: str) -> set[str]:
 
 def spread(folded: str) -> Spread:
     """Folded text written out for the full-text index."""
-    written = _CJK_RUN.sub(_write_out, _SEPARATORS.sub(" ", folded))
-    words: set[str] = set()
-    too_long: set[str] = set()
-    for word in _CJK_RUN.sub(" ", written).split():
-        (words if len(word) <= LONGEST_WORD else too_long).add(word)
+    written = _SEPARATORS.sub(" ", folded)
+    if folded.isascii():
+        words = set(written.split())
+    else:
+        words = set(_CJK_RUN.sub(" ", written).split())
+        written = _CJK_RUN.sub(_write_out, written)
+    too_long = {word for word in words if len(word) > LONGEST_WORD}
     if too_long:
+        words -= too_long
         written = " ".join(part for part in written.split() if part not in too_long)
     if named := names(folded):
         words |= named

@@ -32,7 +32,9 @@ def differences(
         seen.add(item.path)
         match item:
             case Refused(path, reason):
-                yield ParseFailed(pack, path, reason)
+                # Refused before: it is in the index as such, and nothing was read.
+                if force or known.get(path) != Known(None, None):
+                    yield ParseFailed(pack, path, reason)
             case Found(path, stamp):
                 old = known.get(path)
                 if force or old is None:

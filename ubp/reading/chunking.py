@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ubp.reading.markdown import Block
 
-__all__ = ("Measure", "estimate", "measure", "packed", "paragraphs")
+__all__ = ("Group", "Measure", "estimate", "measure", "packed", "paragraphs")
 
 _CJK = re.compile("[\u3000-\u9fff\uf900-\ufaff]")
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
@@ -56,19 +56,24 @@ def paragraphs(block: Block) -> list[str]:
     return [part for part in parts if part.strip()]
 
 
-def packed(parts: Sequence[str], limit: int) -> list[list[int]]:
-    """Indexes of *parts*, in order, grouped so that no group of several passes *limit*.
+class Group(NamedTuple):
+    """Parts that belong together: their indexes, and how much they hold."""
+
+    indexes: list[int]
+    measure: Measure
+
+
+def packed(parts: Sequence[str], limit: int) -> list[Group]:
+    """*parts*, in order, grouped so that no group of several passes *limit* tokens.
 
     A part that alone exceeds the limit is a group of its own.
     """
-    groups: list[list[int]] = []
-    total = Measure()
+    groups: list[Group] = []
     for index, part in enumerate(parts):
         size = measure(part)
-        if groups and total.plus(size).tokens <= limit:
-            groups[-1].append(index)
-            total = total.plus(size)
+        together = groups[-1].measure.plus(size) if groups else size
+        if groups and together.tokens <= limit:
+            groups[-1] = Group([*groups[-1].indexes, index], together)
         else:
-            groups.append([index])
-            total = size
+            groups.append(Group([index], size))
     return groups

@@ -25,7 +25,8 @@ _PARSER = pyromark.Markdown(options=_OPTIONS)
 _CONTEXT = 50
 """Characters of source kept on either side of a link."""
 
-_ANGLED = re.compile(r"([^<>\s]+\.md)>")
+_ANGLED = re.compile(r"<([^<>\s]+\.md)>")
+"""``<page.md>``, which is no autolink to CommonMark because it has no scheme."""
 
 
 Style = Literal["wiki", "markdown"]
@@ -103,10 +104,10 @@ class _Reader:
         self._depth = 0
         self._block: _Open | None = None
         self._wikilink: _OpenWikilink | None = None
-        self._angle_at = -1
+        self._in_code = False
 
     def read(self) -> Markdown:
-        for event, span in _PARSER.events_with_range(self._text):
+        for event, span in _PARSER.events_with_range(self._text, merge_text=True):
             start, end = span["start"], span["end"]
             if not isinstance(event, dict):
                 self._leaf(event, None, start, end)
@@ -122,11 +123,13 @@ class _Reader:
         return Markdown(self._blocks, self._links)
 
     def _start(self, tag: Any, start: int, end: int) -> None:
+        code = _is_code(tag)
         if self._block is None:
             self._block = _Open(tag, start, end)
-        elif _is_code(tag):
+        elif code:
             self._block.fences.append((start, end))
         self._depth += 1
+        self._in_code = self._in_code or code
         link = _link_of(tag)
         if link is None:
             return
@@ -137,6 +140,7 @@ class _Reader:
 
     def _end(self, tag: Any, end: int) -> None:
         self._depth -= 1
+        self._in_code = self._in_code and tag != "CodeBlock"
         if self._wikilink is not None and tag in {"Link", "Image"}:
             self._add_wikilink(self._wikilink, end, embedded=tag == "Image")
             self._wikilink = None
@@ -148,16 +152,13 @@ class _Reader:
         if self._block is None:  # a rule, or another block without an inside
             self._close(_Open(kind, start, end))
             return
-        words = _words(kind, payload)
         if self._block.level:
-            self._block.text.append(words)
+            self._block.text.append(_words(kind, payload))
         if self._wikilink is not None:
-            self._wikilink.label.append(words)
-        if kind == "Text":
-            angled = _ANGLED.match(payload) if self._angle_at == start else None
-            if angled is not None:
+            self._wikilink.label.append(_words(kind, payload))
+        if kind == "Text" and ".md>" in payload and not self._in_code:
+            for angled in _ANGLED.finditer(payload):
                 self._add("markdown", angled[1], None, start, end)
-            self._angle_at = end if payload == "<" else -1
 
     def _close(self, block: _Open) -> None:
         # Indentation belongs to the block: without it, code would not be code.

@@ -92,13 +92,9 @@ class Index:
         db.executemany(
             self._sql["add"], [(text.row, text.heading, text.content) for text in texts]
         )
-        words = sorted(set().union(*(text.words for text in texts)))
-        added = [
-            (row, word)
-            for word in words
-            for (row,) in db.execute(self._sql["add_word"], (word,))
-        ]
-        db.executemany(self._sql["add_part"], added)
+        words = sorted(set[str]().union(*(text.words for text in texts)))
+        new = db.execute(self._sql["add_words"], (msgspec.json.encode(words).decode(),))
+        db.executemany(self._sql["add_part"], new.fetchall())
 
     def remove(self, db: apsw.Connection, rows: Iterable[int]) -> None:
         """Take rows out. Their words stay: they find nothing, and may come again."""
@@ -302,8 +298,9 @@ def _run_expression(run: Run) -> str | None:
 _STATEMENTS = {
     "add": "INSERT INTO {text} (rowid, heading, content) VALUES (?, ?, ?)",
     "remove": "DELETE FROM {text} WHERE rowid = ?",
-    "add_word": """
-        INSERT INTO {word} (word) VALUES (?) ON CONFLICT DO NOTHING RETURNING id
+    "add_words": """
+        INSERT INTO {word} (word) SELECT value FROM json_each(?) WHERE true
+            ON CONFLICT DO NOTHING RETURNING id, word
     """,
     "add_part": "INSERT INTO {word}_part (rowid, word) VALUES (?, ?)",
     "optimize": "INSERT INTO {text} ({text}) VALUES ('optimize')",

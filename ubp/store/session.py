@@ -5,7 +5,7 @@ SQLite. A query whose caller is cancelled is interrupted, not left to run on.
 """
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -28,10 +28,15 @@ class _Failed(NamedTuple):
 
 
 class Session:
-    """A connection, and the right to use it."""
+    """A connection, and the right to use it.
 
-    def __init__(self, db: apsw.Connection) -> None:
+    With *snapshot* every function sees one state of the database from its first
+    statement to its last, whatever is committed meanwhile.
+    """
+
+    def __init__(self, db: apsw.Connection, *, snapshot: bool = False) -> None:
         self._db = db
+        self._snapshot = snapshot
         self._turn = anyio.CapacityLimiter(1)
 
     async def run(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
@@ -65,7 +70,7 @@ class Session:
         self, function: Callable[..., T], *args: Any, **kwargs: Any
     ) -> "T | _Failed":
         try:
-            with database_errors():
+            with database_errors(), self._db if self._snapshot else nullcontext():
                 return function(self._db, *args, **kwargs)
         except Exception as error:  # noqa: BLE001 - raised again by run()
             return _Failed(error)
@@ -81,7 +86,8 @@ class Session:
 @asynccontextmanager
 async def reading(path: Path) -> AsyncIterator[Session]:
     """A session that can only read, closed on leaving."""
-    session = Session(await anyio.to_thread.run_sync(open_reader, path))
+    db = await anyio.to_thread.run_sync(open_reader, path)
+    session = Session(db, snapshot=True)
     try:
         yield session
     finally:

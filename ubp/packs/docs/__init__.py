@@ -3,8 +3,10 @@
 from pathlib import Path
 
 from ubp.packs.docs import writes
+from ubp.packs.docs.overview_tools import get_graph, list_pages
+from ubp.packs.docs.page_tools import get_context, get_page
 from ubp.packs.docs.records import PageRecord, read_page
-from ubp.packs.docs.tools import TOOLS
+from ubp.packs.docs.search_tools import fulltext_search, search_pages
 from ubp.project import Project
 from ubp.toolkit import ErrorStyle, Pack, Reading, Source
 
@@ -22,7 +24,14 @@ PACK = Pack(
         "project documentation as a typed graph: search it, read a page, gather its "
         "context, follow links, and see which pages are stale"
     ),
-    tools=TOOLS,
+    tools=(
+        search_pages,
+        get_page,
+        get_context,
+        fulltext_search,
+        list_pages,
+        get_graph,
+    ),
     errors=ErrorStyle.CODES,
     migrations=Path(__file__).parent / "migrations",
     reading=Reading(

@@ -15,7 +15,6 @@ from ubp.packs.docs import sections as page_sections
 from ubp.packs.docs.kinds import DOC_TYPES
 from ubp.packs.docs.links import PageLink
 from ubp.reading import frontmatter, markdown
-from ubp.reading.chunking import estimate
 from ubp.reading.walk import stamp_of
 from ubp.toolkit import FileText
 
@@ -145,8 +144,8 @@ def _section(section: page_sections.Section) -> SectionRecord:
         section.content,
         section.continued,
         hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
-        estimate(section.content),
-        None if folded == lexicon.ascii_lower(text) else folded,
+        section.tokens,
+        None if text.isascii() or folded == lexicon.ascii_lower(text) else folded,
         in_heading.has_long_word or in_content.has_long_word,
         in_heading.text,
         in_content.text,

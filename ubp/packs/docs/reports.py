@@ -1,14 +1,14 @@
-"""What a person asks of the whole collection: how much there is, and what is stale."""
+"""How far pages can be trusted: some of them, or all."""
 
 import apsw
 from msgspec import Struct
 
 from ubp.packs.docs import queries
 from ubp.packs.docs.kinds import Staleness, StaleReason
-from ubp.packs.docs.staleness import judge
+from ubp.packs.docs.staleness import Verdict, judge
 from ubp.project import Project
 
-__all__ = ("StaleDocument", "StaleReport", "StaleSource", "stale_documents")
+__all__ = ("StaleDocument", "StaleReport", "StaleSource", "stale_documents", "verdicts")
 
 _NOT_TO_BE_TRUSTED: tuple[Staleness, ...] = ("stale", "possibly_stale")
 
@@ -35,6 +35,15 @@ class StaleReport(Struct, frozen=True):
 
     stale_documents: list[StaleDocument]
     total: int
+
+
+def verdicts(
+    db: apsw.Connection, pages: list[int], project: Project
+) -> dict[int, Verdict]:
+    """How far each of these pages can be trusted, as its sources are now."""
+    refs = queries.source_refs(db, pages)
+    days = project.settings.staleness.threshold_days
+    return {page: judge(refs.get(page, []), project.root, days) for page in pages}
 
 
 def stale_documents(

@@ -10,6 +10,7 @@ The full-text signal of a page, between 0 and 1, is that of its best section:
 So a page with everything that was asked for always comes before one with some of it.
 """
 
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -83,14 +84,14 @@ def literally(
 ) -> tuple[list[SectionHit], int]:
     """The sections that contain every token of *query*, and how many there are."""
     matches = SECTIONS.search(db, query)
-    page_of = queries.pages_of_sections(db, matches.rows, doc_type)
-    hits: list[SectionHit] = []
-    for row, rank in SECTIONS.ranked(db, matches):
-        if len(hits) == limit:
-            break
-        if row in page_of:
-            hits.append(SectionHit(row, page_of[row], rank))
-    return hits, len(page_of)
+    rows = matches.rows
+    if doc_type is not None:
+        rows = queries.pages_of_sections(db, rows, doc_type).keys() & rows
+    ranked = (hit for hit in SECTIONS.ranked(db, matches) if hit.row in rows)
+    best = list(itertools.islice(ranked, limit))
+    page_of = queries.pages_of_sections(db, [hit.row for hit in best], doc_type)
+    hits = [SectionHit(row, page_of[row], rank) for row, rank in best]
+    return hits, len(rows)
 
 
 def by_words(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from msgspec import Struct
 
-from ubp.reading.chunking import estimate, packed, paragraphs
+from ubp.reading.chunking import Group, Measure, estimate, packed, paragraphs
 from ubp.reading.markdown import Block
 
 __all__ = ("LARGEST", "SMALLEST", "Section", "split")
@@ -29,6 +29,7 @@ class Section(Struct, frozen=True):
     level: int
     heading_path: tuple[str, ...]
     content: str
+    tokens: int
     continued: bool
     """Whether it goes on with the section before it, under the same heading."""
     blocks: tuple[int, ...]
@@ -50,7 +51,7 @@ def split(blocks: list[Block], *, largest: int = LARGEST) -> list[Section]:
     pieces = [
         piece for draft in _at_headings(blocks) for piece in _at_size(draft, largest)
     ]
-    return _joined(pieces) or [Section(None, 0, (), "", continued=False, blocks=())]
+    return _joined(pieces) or [Section(None, 0, (), "", 0, continued=False, blocks=())]
 
 
 def _at_headings(blocks: list[Block]) -> list[_Draft]:
@@ -82,23 +83,21 @@ def _at_headings(blocks: list[Block]) -> list[_Draft]:
 
 def _at_size(draft: _Draft, largest: int) -> list[Section]:
     texts = [text for text, _ in draft.parts]
+    with_text = {block for _, block in draft.parts}
     pieces: list[Section] = []
-    for group in packed(texts, largest) or [[]]:
-        of = {draft.parts[number][1] for number in group}
+    for group in packed(texts, largest) or [Group([], Measure())]:
+        blocks = {draft.parts[number][1] for number in group.indexes}
         if not pieces:  # the heading itself, and blocks without text
-            of |= {
-                block
-                for block in draft.blocks
-                if not any(block == b for _, b in draft.parts)
-            }
+            blocks.update(block for block in draft.blocks if block not in with_text)
         pieces.append(
             Section(
                 draft.heading,
                 draft.level,
                 draft.heading_path,
-                "\n\n".join(texts[number] for number in group),
+                "\n\n".join(texts[number] for number in group.indexes),
+                group.measure.tokens,
                 continued=bool(pieces),
-                blocks=tuple(sorted(of)),
+                blocks=tuple(sorted(blocks)),
             )
         )
     return pieces
@@ -107,22 +106,28 @@ def _at_size(draft: _Draft, largest: int) -> list[Section]:
 def _joined(pieces: list[Section]) -> list[Section]:
     sections: list[Section] = []
     for piece in pieces:
-        if sections and estimate(piece.content) < SMALLEST:
-            before = sections[-1]
-            heading = (
-                ""
-                if piece.continued or not piece.heading
-                else f"{'#' * piece.level} {piece.heading}"
-            )
-            parts = (before.content, heading, piece.content)
-            sections[-1] = Section(
-                before.heading,
-                before.level,
-                before.heading_path,
-                "\n\n".join(part for part in parts if part),
-                before.continued,
-                before.blocks + piece.blocks,
-            )
+        if sections and piece.tokens < SMALLEST:
+            sections[-1] = _with(sections[-1], piece)
         else:
             sections.append(piece)
     return sections
+
+
+def _with(section: Section, small: Section) -> Section:
+    """*section* with a piece that is too small to stand alone behind it."""
+    heading = (
+        f"{'#' * small.level} {small.heading}"
+        if small.heading and not small.continued
+        else ""
+    )
+    parts = (section.content, heading, small.content)
+    content = "\n\n".join(part for part in parts if part)
+    return Section(
+        section.heading,
+        section.level,
+        section.heading_path,
+        content,
+        estimate(content),
+        section.continued,
+        section.blocks + small.blocks,
+    )
