@@ -44,8 +44,9 @@ fix: $(READY)  ## format, and apply safe fixes
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-docs: $(READY)  ## regenerate the tool reference
+docs: $(READY)  ## regenerate the references of tools and commands
 	$(BIN)/ubp tools --markdown > docs/tools.md
+	$(BIN)/python -m ubp.cli.reference > docs/commands.md
 
 bench: $(READY)  ## the benchmarks, with a table at the end
 	$(BIN)/python -m bench

@@ -117,7 +117,7 @@ def load(path: Path) -> tuple[Settings, list[str]]:
         raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         return Settings(), []
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # not TOML, or not text
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(f"Cannot read {path.name}.", cause=f"{reason}.") from None
     try:

@@ -40,8 +40,10 @@ _CJK = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _CJK_RUN = re.compile(f"[{_CJK}]+")
-_SEPARATORS = re.compile(r"[\W_]+")
-_RUNS = re.compile(rf"(?P<cjk>[{_CJK}]+)|(?P<word>[^\W_{_CJK}]+)|(?P<other>[\W_]+)")
+_SEPARATORS = re.compile(rf"(?:_|[^\w{_CJK}])+")
+_RUNS = re.compile(
+    rf"(?P<cjk>[{_CJK}]+)|(?P<word>[^\W_{_CJK}]+)|(?P<other>(?:_|[^\w{_CJK}])+)"
+)
 
 # Names that are nothing but a letter once punctuation separates. Written out beside
 # the text, wherever they occur, so that a search for them has an index to use.

@@ -58,6 +58,13 @@ def find_root(start: Path) -> Path:
     return start
 
 
+def _is_inside(project: Project) -> bool:
+    try:
+        return project.docs_dir.is_relative_to(project.root)
+    except (OSError, ValueError):  # no path at all
+        return False
+
+
 def open_project(root: Path | None = None) -> Project:
     """The project at *root*, or around the current directory.
 
@@ -75,7 +82,7 @@ def open_project(root: Path | None = None) -> Project:
         )
     settings, unknown = config.load(root / config.FILE_NAME)
     project = Project(root, settings, tuple(unknown))
-    if not project.docs_dir.is_relative_to(root):
+    if not _is_inside(project):
         raise ConfigError(
             "ubp.toml: docs_dir leaves the project.",
             cause=f"docs_dir = {settings.docs_dir!r} is outside the project's root.",

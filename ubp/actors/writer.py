@@ -21,6 +21,7 @@ from ubp.messages import (
     ScanFinished,
 )
 from ubp.store import files
+from ubp.store.connection import transaction
 from ubp.store.session import Session
 from ubp.telemetry import get_logger
 from ubp.toolkit import Pack, Reading
@@ -159,7 +160,7 @@ class Writer:
     # -- in the connection's thread ----------------------------------------------------
 
     def _store(self, db: apsw.Connection, batch: Sequence[IndexEvent]) -> None:
-        with db:
+        with transaction(db):
             for event in batch:
                 match event:
                     case FileParsed():
@@ -179,7 +180,9 @@ class Writer:
         pack, path = event.pack, event.path
         reading: Reading[Any] = self._readings[pack]
         try:
-            with db:  # a savepoint: this document alone is taken back if it fails
+            with transaction(
+                db
+            ):  # a savepoint: this document alone is taken back if it fails
                 record = self._decoders[pack].decode(event.record)
                 reading.save(db, path, event.digest, record)
                 files.remember(
@@ -192,13 +195,13 @@ class Writer:
             files.fail(db, pack, path, reason, event.stamp)
 
     def _settle(self, db: apsw.Connection) -> None:
-        with db:
+        with transaction(db):
             for reading in self._readings.values():
                 reading.settle(db)
 
     def _optimize(self, db: apsw.Connection) -> None:
         for reading in self._readings.values():
-            with db:
+            with transaction(db):
                 reading.optimize(db)
         db.pragma("optimize")
 

@@ -16,9 +16,9 @@ from ubp.project import Project, open_project
 from ubp.telemetry import LogFormat
 from ubp.toolkit import Pack
 
-__all__ = ("App", "command")
+__all__ = ("SHARED", "App", "command")
 
-_SHARED = (
+SHARED = (
     click.Option(
         ["--root"],
         type=click.Path(path_type=Path, file_okay=False),
@@ -100,7 +100,7 @@ def command(
             )
 
         made = click.command(name)(update_wrapper(run, function))
-        made.params += _SHARED
+        made.params += SHARED
         return made
 
     return declare

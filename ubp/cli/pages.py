@@ -42,8 +42,18 @@ def get_page(app: App, filepath: str, no_content: bool) -> None:
 
 @command("get-context")
 @click.argument("filepath")
-@click.option("--depth", type=click.IntRange(1, 3, clamp=True), default=2)
-@click.option("--max-size", type=click.IntRange(min=1, clamp=True), default=50_000)
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 3, clamp=True),
+    default=2,
+    help="How many links to follow each way.",
+)
+@click.option(
+    "--max-size",
+    type=click.IntRange(min=1, clamp=True),
+    default=50_000,
+    help="Characters of text at most.",
+)
 @click.option("--no-content", is_flag=True, help="Show no text.")
 def get_context(
     app: App, filepath: str, depth: int, max_size: int, no_content: bool
@@ -74,9 +84,17 @@ def get_context(
 @command("list-pages")
 @click.option("--doc-type", type=click.Choice(DOC_TYPES), help="Only this type.")
 @click.option(
-    "--sort", type=click.Choice(["title", "updated_at", "filepath"]), default="title"
+    "--sort",
+    type=click.Choice(["title", "updated_at", "filepath"]),
+    default="title",
+    help="Sort by this.",
 )
-@click.option("--order", type=click.Choice(["asc", "desc"]), default="asc")
+@click.option(
+    "--order",
+    type=click.Choice(["asc", "desc"]),
+    default="asc",
+    help="Ascending or descending.",
+)
 def list_pages(app: App, doc_type: str | None, sort: str, order: str) -> None:
     """List the pages."""
     from rich.markup import escape
@@ -98,7 +116,12 @@ def list_pages(app: App, doc_type: str | None, sort: str, order: str) -> None:
 
 @command("get-graph")
 @click.option("--center", metavar="PATH", help="Start from this page (or doc_id).")
-@click.option("--depth", type=click.IntRange(1, 5, clamp=True), default=2)
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 5, clamp=True),
+    default=2,
+    help="How many links to follow.",
+)
 def get_graph(app: App, center: str | None, depth: int) -> None:
     """Show which pages link to which."""
     from rich.markup import escape

@@ -1,5 +1,7 @@
 """``ubp serve``: the MCP server on standard input and output."""
 
+import os
+
 import anyio
 import click
 
@@ -16,6 +18,7 @@ def serve(app: App, chosen: str | None) -> None:
 
     A project never seen before is indexed while the server already answers.
     """
+    parent = os.getppid()  # before it can have gone
     project = app.project()
     packs = app.packs(project, chosen)
     project.prepare()
@@ -23,4 +26,5 @@ def serve(app: App, chosen: str | None) -> None:
         # Before anything is imported that might print.
         from ubp.protocol import service, stdio
 
-        anyio.run(service.serve, project, packs, stdio.claim_descriptors())
+        wire = stdio.claim_descriptors()
+        anyio.run(service.serve, project, packs, wire, parent)

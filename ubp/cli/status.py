@@ -107,11 +107,7 @@ def _waiting(project: Project, pack: Pack, known: dict[str, files.KnownFile]) ->
     source = pack.reading.source(project)
     found = walk(source.folder, source.include, source.exclude)
     expected = {path: Known(each.stamp, each.digest) for path, each in known.items()}
-    events = differences(pack.name, found, expected)
-    # What is refused is refused again each time it is seen.
-    return sum(
-        1 for event in events if event.path not in known or hasattr(event, "size")
-    )
+    return sum(1 for _ in differences(pack.name, found, expected))
 
 
 def _size(project: Project) -> int:

@@ -23,15 +23,15 @@ _LOOK_FOR_PARENT_EVERY = 5.0
 
 
 async def serve(
-    project: Project, packs: Sequence[Pack], descriptors: Descriptors
+    project: Project, packs: Sequence[Pack], descriptors: Descriptors, parent: int
 ) -> None:
-    """Serve until the input ends, a signal comes, or the parent process is gone."""
+    """Serve until the input ends, a signal comes, or the process *parent* is gone."""
     async with serving(project, packs) as service:
         server = build(Dispatcher(service, packs), packs)
         log.info("serve.started", pid=os.getpid(), packs=[pack.name for pack in packs])
         async with anyio.create_task_group() as group:
             group.start_soon(_stop_on_signal, group.cancel_scope)
-            group.start_soon(_stop_without_parent, group.cancel_scope)
+            group.start_soon(_stop_without, parent, group.cancel_scope)
             async with open_wire(descriptors) as wire:
                 options = server.create_initialization_options()
                 await server.run(wire.incoming, wire.outgoing, options)
@@ -47,8 +47,7 @@ async def _stop_on_signal(scope: anyio.CancelScope) -> None:
             return
 
 
-async def _stop_without_parent(scope: anyio.CancelScope) -> None:
-    parent = os.getppid()
+async def _stop_without(parent: int, scope: anyio.CancelScope) -> None:
     while os.getppid() == parent:  # noqa: ASYNC110 - nobody tells us when it ends
         await anyio.sleep(_LOOK_FOR_PARENT_EVERY)
     log.info("serve.stopping", reason="the parent process is gone")

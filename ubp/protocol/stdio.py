@@ -30,6 +30,9 @@ LONGEST_LINE = 64 * 1024 * 1024
 FINISH_WITHIN = 2.0
 """Seconds that calls in flight have to finish once the input has ended."""
 
+DRAIN_WITHIN = 1.0
+"""Seconds a client has to take the last answers."""
+
 _CHUNK = 64 * 1024
 
 
@@ -64,12 +67,19 @@ async def open_wire(descriptors: Descriptors) -> AsyncIterator[Wire]:
     outgoing, from_server = channel[SessionMessage](0)
     output = _Output(descriptors.output)
     calls = _InFlight()
-    async with anyio.create_task_group() as group:
-        group.start_soon(_pump_in, descriptors.input, to_server, output, calls)
-        group.start_soon(_pump_out, from_server, output, calls)
-        with to_server, incoming, outgoing, from_server:
-            yield Wire(incoming, outgoing)
-        group.cancel_scope.cancel()
+    drained = anyio.Event()
+    with to_server, incoming, outgoing, from_server:
+        async with anyio.create_task_group() as group:
+            group.start_soon(_pump_in, descriptors.input, to_server, output, calls)
+            group.start_soon(_pump_out, from_server, output, calls, drained)
+            try:
+                yield Wire(incoming, outgoing)
+            finally:
+                # The last answers are not cut, unless the client does not take them.
+                outgoing.close()
+                with anyio.move_on_after(DRAIN_WITHIN, shield=True):
+                    await drained.wait()
+                group.cancel_scope.cancel()
 
 
 class _InFlight:
@@ -136,14 +146,20 @@ def _session_message(message: Any, calls: _InFlight) -> SessionMessage:
 
 
 async def _pump_out(
-    from_server: Inbox[SessionMessage], output: "_Output", calls: _InFlight
+    from_server: Inbox[SessionMessage],
+    output: "_Output",
+    calls: _InFlight,
+    drained: anyio.Event,
 ) -> None:
-    async for item in from_server:
-        message = item.message
-        text = message.model_dump_json(by_alias=True, exclude_unset=True)
-        await output.send(text.encode())
-        if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
-            await calls.settle(message.id)
+    try:
+        async for item in from_server:
+            message = item.message
+            text = message.model_dump_json(by_alias=True, exclude_unset=True)
+            await output.send(text.encode())
+            if isinstance(message, types.JSONRPCResponse | types.JSONRPCError):
+                await calls.settle(message.id)
+    finally:
+        drained.set()
 
 
 class _Output:

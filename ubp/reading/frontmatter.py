@@ -93,9 +93,9 @@ def _decode(block: str) -> dict[str, Any]:
         raise _Unusable(
             f"The front matter is not valid YAML: {problem}{where}."
         ) from None
-    except (ValueError, RecursionError, OverflowError):
+    except _DOES_NOT_FIT:
         raise _Unusable(
-            "The front matter is not valid YAML: a value is out of range."
+            "The front matter is not valid YAML: a value does not fit."
         ) from None
     if plain is None:
         return {}
@@ -118,6 +118,20 @@ def _refuse_depth(block: str) -> None:
             raise _Unusable("The front matter is nested too deeply.")
 
 
+# What constructors of PyYAML raise where an explicit tag does not fit its value.
+_DOES_NOT_FIT = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+"""Larger integers become text: not every reader of JSON has them."""
+
+
 class _Plain:
     """Turns decoded YAML into what JSON can say, within bounds."""
 
@@ -136,6 +150,8 @@ class _Plain:
                 }
             case list() | tuple() | set():
                 return [self.value(inner, depth + 1) for inner in value]
+            case int() if not _SMALLEST <= value <= _LARGEST:
+                return hex(value)
             case None | bool() | int() | float():
                 return value
             case _:

@@ -158,7 +158,9 @@ class _Reader:
             self._wikilink.label.append(_words(kind, payload))
         if kind == "Text" and ".md>" in payload and not self._in_code:
             for angled in _ANGLED.finditer(payload):
-                self._add("markdown", angled[1], None, start, end)
+                begin = start + len(payload[: angled.start()].encode())
+                stop = min(end, begin + len(angled[0].encode()))
+                self._add("markdown", angled[1], None, begin, stop)
 
     def _close(self, block: _Open) -> None:
         # Indentation belongs to the block: without it, code would not be code.

@@ -11,7 +11,7 @@ import apsw
 
 from ubp.errors import DatabaseError, IndexNotReady
 
-__all__ = ("database_errors", "open_reader", "open_writer")
+__all__ = ("database_errors", "open_reader", "open_writer", "snapshot", "transaction")
 
 BUSY_TIMEOUT_MS = 5_000
 """How long a statement waits for another process's transaction."""
@@ -22,9 +22,6 @@ def open_writer(path: Path | str) -> apsw.Connection:
     with database_errors():
         db = apsw.Connection(str(path))
         db.set_busy_timeout(BUSY_TIMEOUT_MS)
-        # Taking the write lock at once: a transaction that reads first and writes
-        # later fails whenever another process wrote in between, whatever the timeout.
-        db.transaction_mode = "IMMEDIATE"
         _write_ahead(db)
         _foreign_keys(db)
         return db
@@ -56,6 +53,38 @@ def database_errors() -> Iterator[None]:
         raise DatabaseError(
             f"The database could not be used ({kind}).", cause=f"SQLite: {error}"
         ) from error
+
+
+@contextmanager
+def transaction(db: apsw.Connection) -> Iterator[None]:
+    """All of what happens inside, or nothing; inside another one, a savepoint.
+
+    Not ``with db``: that waits for the write lock, and commits, without letting any
+    other thread run - the event loop included.
+    """
+    # At once: a transaction that reads first and writes later fails whenever another
+    # process wrote in between, whatever the timeout.
+    outermost = not db.in_transaction
+    db.execute("BEGIN IMMEDIATE" if outermost else "SAVEPOINT part")
+    try:
+        yield
+    except BaseException:
+        # SQLite may have rolled back by itself, on a full disk for instance.
+        if db.in_transaction:
+            db.execute("ROLLBACK" if outermost else "ROLLBACK TO part; RELEASE part")
+        raise
+    db.execute("COMMIT" if outermost else "RELEASE part")
+
+
+@contextmanager
+def snapshot(db: apsw.Connection) -> Iterator[None]:
+    """One state of the database for everything that is read inside."""
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
 
 
 def _write_ahead(db: apsw.Connection) -> None:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import apsw
 
 from ubp.errors import DatabaseError
+from ubp.store.connection import transaction
 
 __all__ = ("CORE", "Set", "apply", "pending")
 
@@ -41,12 +42,12 @@ def apply(db: apsw.Connection, sets: Iterable[Set]) -> None:
     Raises:
         DatabaseError: A migration failed, or the database is of a newer version.
     """
-    with db:
+    with transaction(db):
         db.execute(_TABLE)
     for migrations in sets:
         for number, file in pending(db, migrations):
             try:
-                with db:
+                with transaction(db):
                     db.execute(file.read_text(encoding="utf-8"))
                     db.execute(_RECORD, (migrations.owner, number, file.stem))
             except apsw.Error as error:

@@ -11,10 +11,16 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import anyio
+import anyio.lowlevel
 import anyio.to_thread
 import apsw
 
-from ubp.store.connection import database_errors, open_reader, open_writer
+from ubp.store.connection import (
+    database_errors,
+    open_reader,
+    open_writer,
+    snapshot,
+)
 
 __all__ = ("Session", "reading", "writing")
 
@@ -57,6 +63,8 @@ class Session:
                 done.set()
         # Raised out here, because a task group would wrap it.
         if isinstance(outcome, _Failed):
+            # Interrupted because we are cancelled: then that is what happened.
+            await anyio.lowlevel.checkpoint_if_cancelled()
             raise outcome.error
         return outcome
 
@@ -70,7 +78,10 @@ class Session:
         self, function: Callable[..., T], *args: Any, **kwargs: Any
     ) -> "T | _Failed":
         try:
-            with database_errors(), self._db if self._snapshot else nullcontext():
+            with (
+                database_errors(),
+                snapshot(self._db) if self._snapshot else nullcontext(),
+            ):
                 return function(self._db, *args, **kwargs)
         except Exception as error:  # noqa: BLE001 - raised again by run()
             return _Failed(error)

@@ -1,0 +1,190 @@
+"""The parser: changed files in, documents out, whatever the files do."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import anyio
+import pytest
+from waiting import soon
+
+from ubp.actors.parser import Parser
+from ubp.actors.ports import Inbox, Outbox, channel
+from ubp.actors.reading_process import ReadingProcess
+from ubp.messages import (
+    FileChanged,
+    FileEvent,
+    FileGone,
+    FileParsed,
+    FileUnchanged,
+    IndexEvent,
+    ParseFailed,
+    ScanFinished,
+)
+
+# A reading process that hangs or dies on files of certain names. It speaks the real
+# frames; only what it reads is made up.
+SCRIPT = """
+import sys, time
+import msgspec
+from ubp.actors.reading_child import read_frame, write_frame
+from ubp.messages import FileChanged, FileUnchanged, FileStamp
+while (frame := read_frame(sys.stdin.buffer)) is not None:
+    for change in msgspec.msgpack.decode(frame, type=list[FileChanged]):
+        if "killer" in change.path:
+            sys.exit(1)
+        if "hanger" in change.path:
+            time.sleep(600)
+        answer = FileUnchanged(change.pack, change.path, FileStamp(1, 2, 3))
+        write_frame(sys.stdout.buffer, msgspec.msgpack.encode(answer))
+"""
+
+
+class ScriptedProcess(ReadingProcess):
+    """The parent's side, with another child."""
+
+    def __init__(self) -> None:
+        super().__init__(Path(), [])
+        self._command = [sys.executable, "-c", SCRIPT]
+
+
+class Rig(NamedTuple):
+    """A parser whose two neighbours are played by the test."""
+
+    parser: Parser
+    events: Outbox[FileEvent]
+    results: Inbox[IndexEvent]
+    stop: anyio.Event
+    root: Path
+
+
+@pytest.fixture
+def rig(tmp_path: Path) -> Iterator[Rig]:
+    (tmp_path / "docs").mkdir()
+    events, inbox = channel[FileEvent](16)
+    outbox, results = channel[IndexEvent](1)
+    stop = anyio.Event()
+    parser = Parser(
+        inbox, outbox, start=lambda: ReadingProcess(tmp_path, ["docs"]), stop=stop
+    )
+    with events, inbox, outbox, results:
+        yield Rig(parser, events, results, stop, tmp_path)
+
+
+@pytest.fixture
+def scripted() -> Iterator[Rig]:
+    events, inbox = channel[FileEvent](16)
+    outbox, results = channel[IndexEvent](16)
+    stop = anyio.Event()
+    parser = Parser(inbox, outbox, start=ScriptedProcess, stop=stop, patience=1)
+    with events, inbox, outbox, results:
+        yield Rig(parser, events, results, stop, Path())
+
+
+async def test_a_bad_file_is_reported_and_the_next_still_parsed(rig: Rig) -> None:
+    """A bad file is a message, not a crash."""
+    (rig.root / "docs/bad.md").write_bytes(b"\xff\xfe")
+    (rig.root / "docs/nul.md").write_bytes(b"a\x00b")
+    (rig.root / "docs/good.md").write_text("fine", encoding="utf-8")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(rig.parser.run)
+        for name in ("bad", "nul", "missing", "good"):
+            await rig.events.send(FileChanged("docs", f"{name}.md"))
+
+        kinds = [type(await soon(rig.results)) for _ in range(4)]
+        rig.events.close()
+
+    assert kinds == [ParseFailed, ParseFailed, FileGone, FileParsed]
+
+
+async def test_a_file_with_the_known_digest_is_not_parsed_again(rig: Rig) -> None:
+    page = rig.root / "docs/a.md"
+    page.write_text("# A\n", encoding="utf-8")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(rig.parser.run)
+        await rig.events.send(FileChanged("docs", "a.md"))
+        parsed = await soon(rig.results)
+        assert isinstance(parsed, FileParsed)
+        await rig.events.send(FileChanged("docs", "a.md", 4, parsed.digest))
+        again = await soon(rig.results)
+        rig.events.close()
+
+    assert isinstance(again, FileUnchanged)
+
+
+async def test_events_keep_their_order(rig: Rig) -> None:
+    (rig.root / "docs/a.md").write_text("# A\n", encoding="utf-8")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(rig.parser.run)
+        await rig.events.send(FileChanged("docs", "a.md"))
+        await rig.events.send(FileGone("docs", "b.md"))
+        await rig.events.send(ScanFinished(1, 1, 1))
+
+        kinds = [type(await soon(rig.results)) for _ in range(3)]
+        rig.events.close()
+
+    assert kinds == [FileParsed, FileGone, ScanFinished]
+
+
+async def test_a_full_writer_inbox_makes_the_parser_wait(rig: Rig) -> None:
+    """Back-pressure: the parser stops reading when nobody takes its results."""
+    for name in "abcd":
+        await rig.events.send(FileGone("docs", name))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(rig.parser.run)
+        await anyio.wait_all_tasks_blocked()
+
+        # One result fills the channel; the rest waits in the parser's hands.
+        assert rig.results.statistics().current_buffer_used == 1
+
+        drained = [await soon(rig.results) for _ in range(4)]
+        assert [getattr(event, "path", None) for event in drained] == list("abcd")
+        rig.events.close()
+
+
+@pytest.mark.parametrize("name", ["killer", "hanger"])
+async def test_a_file_that_takes_the_process_with_it_costs_nobody_else(
+    scripted: Rig, name: str
+) -> None:
+    async with anyio.create_task_group() as group:
+        group.start_soon(scripted.parser.run)
+        for path in ("a.md", f"{name}.md", "b.md"):
+            await scripted.events.send(FileChanged("docs", path))
+
+        first, second, third = [await soon(scripted.results) for _ in range(3)]
+        scripted.events.close()
+
+    assert isinstance(first, FileUnchanged)
+    assert isinstance(second, ParseFailed)
+    assert second.path == f"{name}.md"
+    assert isinstance(third, FileUnchanged)
+
+
+async def test_a_stop_leaves_the_queue_to_the_next_comparison(rig: Rig) -> None:
+    rig.stop.set()
+    await rig.events.send(FileChanged("docs", "a.md"))
+
+    with anyio.fail_after(5):
+        await rig.parser.run()
+
+
+async def test_a_cancelled_parser_ends_its_process(scripted: Rig) -> None:
+    processes: list[ReadingProcess] = []
+
+    def start() -> ReadingProcess:
+        processes.append(ScriptedProcess())
+        return processes[-1]
+
+    scripted.parser._start = start
+    await scripted.events.send(FileChanged("docs", "hanger.md"))
+    async with anyio.create_task_group() as group:
+        group.start_soon(scripted.parser.run)
+        await anyio.wait_all_tasks_blocked()
+        group.cancel_scope.cancel()
+
+    assert [process._process for process in processes] == [None]

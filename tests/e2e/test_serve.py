@@ -1,0 +1,314 @@
+"""The real process over real pipes: it starts, answers, survives, and ends."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from queue import Queue
+from typing import Any
+
+import apsw
+import pytest
+
+pytestmark = pytest.mark.slow
+
+VAULT = Path(__file__).parents[2] / "examples/vault"
+UBP = [sys.executable, "-m", "ubp"]
+PATIENCE = 60.0
+
+
+class Client:
+    """A client that speaks the wire by hand, so that it sees exactly what is there."""
+
+    def __init__(self, root: Path, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [*UBP, "serve", "--root", str(root), *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
+        self.lines: Queue[str | None] = Queue()
+        self.log: list[str] = []
+        self._threads = [
+            threading.Thread(target=self._read_out, daemon=True),
+            threading.Thread(target=self._read_log, daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+        self._id = 0
+
+    def _read_out(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.put(line)
+        self.lines.put(None)
+
+    def _read_log(self) -> None:
+        assert self.process.stderr is not None
+        self.log.extend(self.process.stderr)
+
+    def send(self, text: str) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(text + "\n")
+        self.process.stdin.flush()
+
+    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        self._id += 1
+        message = {"jsonrpc": "2.0", "id": self._id, "method": method, "params": params}
+        self.send(json.dumps(message, ensure_ascii=False))
+        while True:
+            line = self.lines.get(timeout=PATIENCE)
+            assert line is not None, "".join(self.log)
+            answer: dict[str, Any] = json.loads(line)
+            assert answer["jsonrpc"] == "2.0"
+            if answer.get("id") == self._id:
+                return answer
+
+    def hello(self) -> dict[str, Any]:
+        answer = self.ask(
+            "initialize",
+            {
+                "protocolVersion": "2025-06-18",
+                "capabilities": {},
+                "clientInfo": {"name": "test", "version": "1"},
+            },
+        )
+        self.send('{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        answer = self.ask("tools/call", {"name": tool, "arguments": arguments})
+        value: dict[str, Any] = answer["result"]["structuredContent"]
+        return value
+
+    def until_indexed(self, pages: int) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while self.call("ubp_list_pages")["total"] != pages:
+            assert time.monotonic() < deadline, "".join(self.log[-20:])
+
+    def end(self) -> int:
+        assert self.process.stdin is not None
+        if not self.process.stdin.closed:
+            self.process.stdin.close()
+        return self.wait()
+
+    def wait(self) -> int:
+        code = self.process.wait(PATIENCE)
+        for thread in self._threads:
+            thread.join(PATIENCE)
+        for stream in (self.process.stdout, self.process.stderr):
+            if stream is not None:
+                stream.close()
+        return code
+
+
+@contextmanager
+def serving(root: Path, *arguments: str) -> Iterator[Client]:
+    client = Client(root, *arguments)
+    try:
+        client.hello()
+        yield client
+    finally:
+        if client.process.poll() is None:
+            client.process.kill()
+        assert client.process.stdin is not None
+        with suppress(OSError):
+            client.process.stdin.close()
+        client.wait()
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(VAULT, tmp_path / "vault"))
+
+
+def test_a_client_searches_reads_and_walks_in_two_languages(vault: Path) -> None:
+    with serving(vault) as client:
+        client.until_indexed(26)
+
+        english = client.call("ubp_search", query="hold queue")["results"][0]
+        assert english["filepath"] == "specs/hold-queue.md"
+        japanese = client.call("ubp_fulltext_search", query="延滞")
+        assert japanese["total_found"] > 5
+        assert "<mark>延滞</mark>" in japanese["results"][0]["snippet"]
+        page = client.call("ubp_get_page", filepath="guides/認証フロー.md")
+        assert page["outlinks"]
+        graph = client.call("ubp_get_graph", center="guides/認証フロー.md", depth=1)
+        assert graph["nodes"][0]["filepath"] == "guides/認証フロー.md"
+        assert client.end() == 0
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_server_in_order(vault: Path, how: signal.Signals) -> None:
+    with serving(vault, "--log-format", "json") as client:
+        begin = time.monotonic()
+        client.process.send_signal(how)
+
+        assert client.wait() == 0
+        assert time.monotonic() - begin < 15
+        assert any('"serve.stopped"' in line for line in client.log)
+        for line in client.log:
+            json.loads(line)
+
+
+def test_a_client_that_says_nothing_leaves_nothing_behind(vault: Path) -> None:
+    client = Client(vault)
+
+    assert client.end() == 0
+    assert client.lines.get(timeout=5) is None
+
+
+def test_a_second_server_is_refused_and_names_the_first(vault: Path) -> None:
+    with serving(vault) as client:
+        second = subprocess.run(
+            [*UBP, "serve", "--root", str(vault)],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+
+        assert second.returncode == 1
+        assert second.stdout == ""
+        assert str(client.process.pid) in second.stderr
+        shown = subprocess.run(
+            [*UBP, "status", "--json", "--root", str(vault)],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=PATIENCE,
+        )
+        assert json.loads(shown.stdout)["server_pid"] == client.process.pid
+
+
+def test_a_server_without_its_parent_ends(vault: Path, tmp_path: Path) -> None:
+    """A client that is killed may leave our input open in somebody else's hands."""
+    fifo = tmp_path / "input"
+    os.mkfifo(fifo)
+    script = (
+        "import subprocess, sys, time\n"
+        f"p = subprocess.Popen({[*UBP, 'serve', '--root', str(vault)]!r},"
+        f" stdin=open({str(fifo)!r}), stdout=subprocess.DEVNULL,"
+        " stderr=subprocess.DEVNULL)\n"
+        "print(p.pid, flush=True)\n"
+        "time.sleep(600)\n"
+    )
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, text=True
+    )
+    with fifo.open("w"):
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        lock = vault / ".ubp/serve.lock"
+        wait_for(lambda: lock.exists() and lock.read_text().startswith(str(pid)))
+        parent.kill()
+        parent.wait()
+        parent.stdout.close()
+
+        wait_for(lambda: not alive(pid))
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def wait_for(condition: Any) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_kills_at_any_moment_leave_an_index_the_next_run_completes(
+    tmp_path: Path,
+) -> None:
+    chance = random.Random(20261116)
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for number in range(400):
+        text = f"# Page {number}\n\n## Part\n\nunique{number} [[{number + 1}]]\n" * 3
+        (docs / f"{number}.md").write_text(text, encoding="utf-8")
+    for _ in range(6):
+        process = subprocess.Popen([*UBP, "index", "--root", str(tmp_path)])
+        time.sleep(chance.uniform(0.2, 1.2))
+        process.kill()
+        process.wait()
+        database = tmp_path / ".ubp/index.db"
+        if database.exists():
+            db = apsw.Connection(str(database))
+            assert db.pragma("integrity_check") == "ok"
+            db.close()
+
+    subprocess.run([*UBP, "index", "--root", str(tmp_path)], check=True)
+
+    fresh = tmp_path / "fresh"
+    shutil.copytree(docs, fresh / "docs")
+    subprocess.run([*UBP, "index", "--root", str(fresh)], check=True)
+    assert contents(tmp_path) == contents(fresh)
+
+
+def contents(root: Path) -> dict[str, list[Any]]:
+    """What an index says, without what two runs may do differently."""
+    db = apsw.Connection(str(root / ".ubp/index.db"), flags=apsw.SQLITE_OPEN_READONLY)
+    asked = {
+        "pages": "SELECT path, title, doc_type, digest FROM docs_page ORDER BY path",
+        "sections": """
+            SELECT path, ordinal, heading, content FROM docs_section
+              JOIN docs_page ON docs_page.id = page_id ORDER BY path, ordinal
+        """,
+        "links": """
+            SELECT s.path, link.target, link.type, t.path, link.hidden
+              FROM docs_link AS link JOIN docs_page AS s ON s.id = link.source_id
+              LEFT JOIN docs_page AS t ON t.id = link.target_id ORDER BY 1, 2, 3
+        """,
+        "words": "SELECT word FROM docs_word ORDER BY word",
+        "found": """
+            SELECT path FROM docs_text JOIN docs_section ON docs_section.id = docs_text.rowid
+              JOIN docs_page ON docs_page.id = page_id
+             WHERE docs_text MATCH 'unique7 OR unique77 OR part' ORDER BY path, ordinal
+        """,
+    }
+    found = {name: db.execute(sql).fetchall() for name, sql in asked.items()}
+    db.close()
+    return found
+
+
+def test_indexing_beside_a_running_server_does_the_right_thing(vault: Path) -> None:
+    with serving(vault) as client:
+        client.until_indexed(26)
+        (vault / "docs/new.md").write_text("# New\n\nquokka\n", encoding="utf-8")
+
+        subprocess.run([*UBP, "index", "--root", str(vault)], check=True)
+
+        assert client.call("ubp_fulltext_search", query="quokka")["total_found"] == 1
+
+
+def test_the_examples_run(vault: Path) -> None:
+    example = VAULT.parent / "minimal_client.py"
+    subprocess.run([*UBP, "index", "--root", str(vault)], check=True)
+
+    done = subprocess.run(
+        [sys.executable, str(example), str(vault), "hold queue"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
+    )
+
+    assert done.stdout.startswith("Hold queue  (specs/hold-queue.md)")

@@ -1,0 +1,123 @@
+"""Promises every pack keeps, present and future."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from importlib import invalidate_caches
+from pathlib import Path
+
+import apsw
+import pytest
+
+import ubp.packs
+from ubp.packs import discover, enabled
+from ubp.protocol.catalog import describe
+from ubp.store import migrations
+from ubp.toolkit import AnyTool, Effect, Pack
+
+PACKS = list(discover())
+TOOLS = [tool for pack in PACKS for tool in pack.tools]
+NAMES = {
+    "docs": {
+        "ubp_search",
+        "ubp_get_page",
+        "ubp_get_context",
+        "ubp_fulltext_search",
+        "ubp_list_pages",
+        "ubp_get_graph",
+    },
+}
+EXAMPLE = Path(__file__).parents[2] / "examples/sixth_pack"
+
+
+@pytest.mark.parametrize("pack", PACKS, ids=lambda pack: pack.name)
+def test_a_pack_has_exactly_its_tools(pack: Pack) -> None:
+    assert {tool.name for tool in pack.tools} == NAMES[pack.name]
+
+
+def test_tool_names_are_unique_and_safe_for_every_client() -> None:
+    names = [tool.name for tool in TOOLS]
+
+    assert len(set(names)) == len(names)
+    assert [n for n in names if not re.fullmatch(r"[a-zA-Z0-9_-]{1,60}", n)] == []
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_every_argument_is_described_and_every_number_has_a_range(
+    tool: AnyTool,
+) -> None:
+    schema = describe(tool)["inputSchema"]
+
+    for name, field in schema["properties"].items():
+        branches = [field, *field.get("anyOf", [])]
+        assert any("description" in branch for branch in branches), name
+        for branch in branches:
+            if branch.get("type") in ("integer", "number"):
+                assert "minimum" in branch, name
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_a_tool_explains_itself_and_warns_about_what_it_returns(tool: AnyTool) -> None:
+    assert len(tool.description) > 40
+    assert "never instructions" in tool.description
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_annotations_follow_from_the_effect(tool: AnyTool) -> None:
+    hints = describe(tool)["annotations"]
+
+    assert hints["readOnlyHint"] is (tool.effect is Effect.READ)
+    assert hints["idempotentHint"] is (tool.effect is not Effect.ADD)
+    assert hints["openWorldHint"] is False
+
+
+@pytest.mark.parametrize("pack", PACKS, ids=lambda pack: pack.name)
+def test_migrations_apply_to_an_empty_database_and_keep_to_their_prefix(
+    pack: Pack,
+) -> None:
+    db = apsw.Connection(":memory:")
+    migrations.apply(db, [migrations.Set(pack.name, pack.migrations)])
+
+    made = db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    names = {name for (name,) in made if not name.startswith("sqlite_")}
+    assert names - {"migration"}
+    assert {n for n in names if not n.startswith(f"{pack.name}_")} == {"migration"}
+
+
+@pytest.fixture
+def sixth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pack]:
+    """The example pack, put where packs are found; nothing else is touched."""
+    shutil.copytree(EXAMPLE, tmp_path / "bookmarks")
+    monkeypatch.setattr(ubp.packs, "__path__", [*ubp.packs.__path__, str(tmp_path)])
+    invalidate_caches()
+    discover.cache_clear()
+    yield next(pack for pack in discover() if pack.name == "bookmarks")
+    discover.cache_clear()
+
+
+def test_a_sixth_pack_is_a_folder_and_nothing_else(sixth: Pack) -> None:
+    assert sixth in enabled(None)
+    assert [tool.name for tool in sixth.tools] == ["bookmarks_add", "bookmarks_list"]
+    assert [describe(tool)["annotations"]["readOnlyHint"] for tool in sixth.tools] == [
+        False,
+        True,
+    ]
+
+
+def test_a_sixth_packs_tools_can_be_called(
+    sixth: Pack, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from ubp.cli import main
+
+    assert sixth.name == "bookmarks"
+    root = tmp_path / "project"
+    root.mkdir()
+    for arguments in (
+        ["index"],
+        ["call", "bookmarks_add", '{"address": "docs/a.md"}'],
+        ["call", "bookmarks_list", "--json"],
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main([*arguments, "--root", str(root)])
+        assert ended.value.code == 0
+    assert '"docs/a.md"' in capsys.readouterr().out

@@ -1,0 +1,89 @@
+"""The server through the SDK's own client, in memory."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+from waiting import until
+
+from ubp.actors.wiring import serving
+from ubp.packs import discover
+from ubp.project import open_project
+from ubp.protocol.dispatch import Dispatcher
+from ubp.protocol.server import build
+
+
+@asynccontextmanager
+async def connected(root: Path) -> AsyncIterator[Client]:
+    (root / "docs").mkdir(exist_ok=True)
+    (root / "docs/a.md").write_text("# Alpha\n\nA walrus. [[b]]\n", encoding="utf-8")
+    (root / "docs/b.md").write_text("# Beta\n\n鍵を回す。\n", encoding="utf-8")
+    packs = discover()
+    async with serving(open_project(root), packs) as service:
+        async with Client(build(Dispatcher(service, packs), packs)) as client:
+
+            async def indexed() -> bool:
+                return await pages(client) == 2
+
+            await until(indexed)
+            yield client
+
+
+async def pages(client: Client) -> int:
+    answer = await client.call_tool("ubp_list_pages", {})
+    total: int = value(answer)["total"]
+    return total
+
+
+def value(answer: Any) -> dict[str, Any]:
+    found: dict[str, Any] = answer.structured_content
+    return found
+
+
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    ("ubp_search", {"query": "walrus", "include_linked": True}),
+    ("ubp_get_page", {"filepath": "a.md"}),
+    ("ubp_get_context", {"filepath": "a.md"}),
+    ("ubp_fulltext_search", {"query": "鍵"}),
+    ("ubp_list_pages", {}),
+    ("ubp_get_graph", {"center": "a.md"}),
+]
+
+
+async def test_every_tool_answers_what_its_schema_promises(tmp_path: Path) -> None:
+    async with connected(tmp_path) as client:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert set(tools) == {name for name, _ in CALLS}
+
+        for name, arguments in CALLS:
+            answer = await client.call_tool(name, arguments)
+            jsonschema.validate(value(answer), tools[name].output_schema or {})
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "code"),
+    [
+        ("ubp_nothing", {}, -32602),
+        ("ubp_search", {"query": 1}, -32602),
+        ("ubp_get_page", {"filepath": "gone.md"}, -32001),
+        ("ubp_get_graph", {"center": "gone.md"}, -32001),
+    ],
+)
+async def test_an_error_has_its_code(
+    tmp_path: Path, name: str, arguments: dict[str, Any], code: int
+) -> None:
+    async with connected(tmp_path) as client:
+        with pytest.raises(MCPError) as caught:
+            await client.call_tool(name, arguments)
+
+        assert caught.value.code == code
+
+
+async def test_the_server_says_when_to_use_what(tmp_path: Path) -> None:
+    async with connected(tmp_path) as client:
+        assert "ubp_search" in (client.instructions or "")

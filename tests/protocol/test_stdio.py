@@ -1,0 +1,128 @@
+"""The wire over real pipes."""
+
+import os
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import anyio
+import mcp_types as types
+import msgspec
+import pytest
+from anyio import to_thread
+from mcp.shared.message import SessionMessage
+from waiting import soon
+
+from ubp.protocol import stdio
+from ubp.protocol.stdio import Descriptors, open_wire
+
+
+class Pipes(NamedTuple):
+    """The client's ends, and the server's."""
+
+    to_server: int
+    from_server: int
+    server: Descriptors
+
+
+@pytest.fixture
+def pipes() -> Iterator[Pipes]:
+    server_in, to_server = os.pipe()
+    from_server, server_out = os.pipe()
+    yield Pipes(to_server, from_server, Descriptors(server_in, server_out))
+    for descriptor in (to_server, from_server, server_in, server_out):
+        try:
+            os.close(descriptor)
+        except OSError:
+            continue
+
+
+async def answer(pipes: Pipes) -> dict[str, object]:
+    with anyio.fail_after(10):
+        raw = await to_thread.run_sync(os.read, pipes.from_server, 65536)
+    found: dict[str, object] = msgspec.json.decode(raw)
+    return found
+
+
+def request(ident: int) -> bytes:
+    message = {"jsonrpc": "2.0", "id": ident, "method": "ping"}
+    return msgspec.json.encode(message) + b"\n"
+
+
+async def test_a_line_in_pieces_is_one_message(pipes: Pipes) -> None:
+    async with open_wire(pipes.server) as wire:
+        whole = request(7)
+        os.write(pipes.to_server, whole[:9])
+        os.write(pipes.to_server, whole[9:])
+
+        item = await soon(wire.incoming)
+
+        assert isinstance(item, SessionMessage)
+        assert isinstance(item.message, types.JSONRPCRequest)
+        assert item.message.id == 7
+
+
+async def test_what_is_no_message_is_answered_without_the_server(pipes: Pipes) -> None:
+    async with open_wire(pipes.server):
+        os.write(pipes.to_server, b"nonsense\n")
+
+        error = (await answer(pipes))["error"]
+
+        assert isinstance(error, dict)
+        assert error["code"] == -32700
+
+
+async def test_a_line_beyond_all_measure_is_refused_and_the_next_is_read(
+    pipes: Pipes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stdio, "LONGEST_LINE", 1_000)
+    async with open_wire(pipes.server) as wire:
+        os.write(pipes.to_server, b"x" * 3_000)
+        assert "error" in await answer(pipes)
+        os.write(pipes.to_server, b"x" * 3_000 + b"\n" + request(1))
+
+        item = await soon(wire.incoming)
+
+        assert isinstance(item, SessionMessage)
+
+
+async def test_an_answer_is_one_line(pipes: Pipes) -> None:
+    async with open_wire(pipes.server) as wire:
+        result = types.JSONRPCResponse(jsonrpc="2.0", id=1, result={"text": "a\nb"})
+        await wire.outgoing.send(SessionMessage(result))
+
+        with anyio.fail_after(10):
+            raw = await to_thread.run_sync(os.read, pipes.from_server, 65536)
+
+        assert raw.endswith(b"\n")
+        assert raw.count(b"\n") == 1
+
+
+async def test_the_input_ends_only_after_what_was_asked_is_answered(
+    pipes: Pipes,
+) -> None:
+    async with open_wire(pipes.server) as wire:
+        os.write(pipes.to_server, request(1))
+        await soon(wire.incoming)
+        os.close(pipes.to_server)
+        await anyio.wait_all_tasks_blocked()
+        with pytest.raises(anyio.WouldBlock):
+            wire.incoming.receive_nowait()
+
+        result = types.JSONRPCResponse(jsonrpc="2.0", id=1, result={})
+        await wire.outgoing.send(SessionMessage(result))
+
+        with pytest.raises(anyio.EndOfStream):
+            await soon(wire.incoming)
+
+
+async def test_a_call_that_never_ends_does_not_keep_the_input_open(
+    pipes: Pipes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stdio, "FINISH_WITHIN", 0.05)
+    async with open_wire(pipes.server) as wire:
+        os.write(pipes.to_server, request(1))
+        await soon(wire.incoming)
+        os.close(pipes.to_server)
+
+        with pytest.raises(anyio.EndOfStream):
+            await soon(wire.incoming)

@@ -1,0 +1,86 @@
+"""What differs between disk and index."""
+
+from ubp.messages import FileChanged, FileGone, FileStamp, ParseFailed
+from ubp.reading.changes import Known, differences
+from ubp.reading.walk import Found, Refused
+
+OLD = FileStamp(10, 1, 1)
+NEW = FileStamp(20, 2, 2)
+
+
+def test_new_file_is_a_change_without_a_digest() -> None:
+    events = list(differences("docs", [Found("a.md", NEW)], {}))
+
+    assert events == [FileChanged("docs", "a.md", 20)]
+
+
+def test_file_with_the_stamp_of_the_index_is_no_event() -> None:
+    known = {"a.md": Known(OLD, "digest")}
+
+    assert list(differences("docs", [Found("a.md", OLD)], known)) == []
+
+
+def test_file_with_another_stamp_is_a_change_from_a_known_digest() -> None:
+    known = {"a.md": Known(OLD, "digest")}
+
+    events = list(differences("docs", [Found("a.md", NEW)], known))
+
+    assert events == [FileChanged("docs", "a.md", 20, "digest")]
+
+
+def test_same_size_and_times_but_another_change_time_is_a_change() -> None:
+    known = {"a.md": Known(FileStamp(10, 1, 1), "digest")}
+
+    events = list(differences("docs", [Found("a.md", FileStamp(10, 1, 9))], known))
+
+    assert events == [FileChanged("docs", "a.md", 10, "digest")]
+
+
+def test_file_that_failed_is_not_tried_again_until_it_changes() -> None:
+    known = {"a.md": Known(OLD, None)}
+
+    assert list(differences("docs", [Found("a.md", OLD)], known)) == []
+    assert list(differences("docs", [Found("a.md", NEW)], known)) == [
+        FileChanged("docs", "a.md", 20, None)
+    ]
+
+
+def test_file_whose_failure_has_no_stamp_is_tried_again() -> None:
+    known = {"a.md": Known(None, None)}
+
+    events = list(differences("docs", [Found("a.md", OLD)], known))
+
+    assert events == [FileChanged("docs", "a.md", 10)]
+
+
+def test_file_that_is_no_longer_found_is_gone() -> None:
+    known = {"a.md": Known(OLD, "digest"), "b.md": Known(OLD, "digest")}
+
+    events = list(differences("docs", [Found("b.md", OLD)], known))
+
+    assert events == [FileGone("docs", "a.md")]
+
+
+def test_refused_file_is_a_failure_and_not_gone_as_well() -> None:
+    known = {"a.md": Known(OLD, "digest")}
+
+    events = list(differences("docs", [Refused("a.md", "No.")], known))
+
+    assert events == [ParseFailed("docs", "a.md", "No.")]
+
+
+def test_force_reads_every_file_whatever_the_index_says() -> None:
+    known = {"a.md": Known(OLD, "digest")}
+
+    events = list(differences("docs", [Found("a.md", OLD)], known, force=True))
+
+    assert events == [FileChanged("docs", "a.md", 10)]
+
+
+def test_file_that_was_refused_before_is_no_event() -> None:
+    known = {"a.md": Known(None, None)}
+
+    assert list(differences("docs", [Refused("a.md", "No.")], known)) == []
+    assert list(differences("docs", [Refused("a.md", "No.")], known, force=True)) == [
+        ParseFailed("docs", "a.md", "No.")
+    ]

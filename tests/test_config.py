@@ -1,0 +1,218 @@
+"""Settings: every key has a default, and what cannot be used is named."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from strategies import anything
+
+from ubp import config
+from ubp.config import (
+    DocsSettings,
+    LogSettings,
+    SearchSettings,
+    Settings,
+    SourceSettings,
+    StalenessSettings,
+)
+from ubp.errors import ConfigError
+
+EVERYTHING = """
+docs_dir = "pages"
+packs = ["docs"]
+
+[source]
+include = ["**/*.markdown"]
+exclude = []
+
+[docs]
+site_prefix = "/docs/"
+
+[search]
+default_limit = 20
+max_depth = 3
+
+[staleness]
+threshold_days = 0.5
+
+[log]
+level = "warn"
+file = "ubp.log"
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / config.FILE_NAME
+
+
+def test_missing_file_gives_the_defaults(file: Path) -> None:
+    settings, unknown = config.load(file)
+
+    assert settings == Settings()
+    assert unknown == []
+
+
+def test_defaults_are_those_of_the_specification() -> None:
+    assert Settings() == Settings(
+        docs_dir=None,
+        packs=None,
+        source=SourceSettings(
+            include=["**/*.md"],
+            exclude=["**/node_modules/**", "**/dist/**", "**/.git/**"],
+        ),
+        docs=DocsSettings(site_prefix=""),
+        search=SearchSettings(default_limit=10, max_depth=2),
+        staleness=StalenessSettings(threshold_days=7),
+        log=LogSettings(level="info", file=None),
+    )
+
+
+def test_every_key_can_be_set(file: Path) -> None:
+    file.write_text(EVERYTHING, encoding="utf-8")
+
+    settings, unknown = config.load(file)
+
+    assert unknown == []
+    assert settings == Settings(
+        docs_dir="pages",
+        packs=["docs"],
+        source=SourceSettings(include=["**/*.markdown"], exclude=[]),
+        docs=DocsSettings(site_prefix="/docs/"),
+        search=SearchSettings(default_limit=20, max_depth=3),
+        staleness=StalenessSettings(threshold_days=0.5),
+        log=LogSettings(level="warn", file="ubp.log"),
+    )
+
+
+def test_missing_keys_take_their_defaults_at_any_level(file: Path) -> None:
+    file.write_text("[search]\nmax_depth = 1\n", encoding="utf-8")
+
+    settings, _ = config.load(file)
+
+    assert settings == Settings(search=SearchSettings(max_depth=1))
+
+
+def test_unknown_keys_are_ignored_and_named(file: Path) -> None:
+    file.write_text(
+        "colour = 1\ndocs_dir = 'x'\n[search]\nalpha = 0.7\n[embedding]\nmodel = 'm'\n",
+        encoding="utf-8",
+    )
+
+    settings, unknown = config.load(file)
+
+    assert settings == Settings(docs_dir="x")
+    assert unknown == ["colour", "embedding", "search.alpha"]
+
+
+def test_byte_order_mark_is_accepted(file: Path) -> None:
+    file.write_text("docs_dir = 'x'\n", encoding="utf-8-sig")
+
+    assert config.load(file) == (Settings(docs_dir="x"), [])
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("docs_dir = 1", "docs_dir"),
+        ("docs_dir = 2024-01-02", "docs_dir"),
+        ("source = 1", "source"),
+        ("[source]\ninclude = '*.md'", "source.include"),
+        ("[source]\ninclude = [1]", "source.include"),
+        ("[search]\ndefault_limit = 0", "search.default_limit"),
+        ("[search]\ndefault_limit = 21", "search.default_limit"),
+        ("[search]\ndefault_limit = 2.5", "search.default_limit"),
+        ("[search]\nmax_depth = 4", "search.max_depth"),
+        ("[staleness]\nthreshold_days = -1", "staleness.threshold_days"),
+        ("[staleness]\nthreshold_days = nan", "staleness.threshold_days"),
+        ("[log]\nlevel = 'loud'", "log.level"),
+    ],
+)
+def test_value_that_does_not_fit_is_refused_by_the_name_of_its_key(
+    file: Path, text: str, key: str
+) -> None:
+    file.write_text(text, encoding="utf-8")
+
+    with pytest.raises(ConfigError) as refused:
+        config.load(file)
+
+    assert key in refused.value.message
+    assert key in refused.value.cause
+
+
+@pytest.mark.parametrize("raw", [b"docs_dir =", b"[a]\n[a]", b"\xff\xfe", b"a = '\n'"])
+def test_file_that_is_not_toml_is_refused_by_its_name(file: Path, raw: bytes) -> None:
+    file.write_bytes(raw)
+
+    with pytest.raises(ConfigError) as refused:
+        config.load(file)
+
+    assert config.FILE_NAME in refused.value.message
+
+
+def test_folder_in_place_of_the_file_is_refused(file: Path) -> None:
+    file.mkdir()
+
+    with pytest.raises(ConfigError):
+        config.load(file)
+
+
+@given(text=anything)
+def test_any_text_is_settings_or_a_refusal(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
+    file = tmp_path_factory.getbasetemp() / "any.toml"
+    file.write_text(text, encoding="utf-8")
+
+    try:
+        settings, _ = config.load(file)
+    except ConfigError as refusal:
+        assert refusal.cause
+    else:
+        assert isinstance(settings, Settings)
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="BUG: config.load lets RecursionError and ValueError of tomllib through",
+)
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(f"a = {'[' * 5_000}{']' * 5_000}", id="nested too deeply"),
+        pytest.param(f"a = {'9' * 5_000}", id="an integer Python refuses"),
+    ],
+)
+def test_hostile_toml_is_a_refusal_too(file: Path, text: str) -> None:
+    file.write_text(text, encoding="utf-8")
+
+    with pytest.raises(ConfigError):
+        config.load(file)
+
+
+@pytest.mark.parametrize(
+    ("word", "level"),
+    [
+        ("debug", "debug"),
+        ("INFO", "info"),
+        ("warn", "warn"),
+        ("WARNING", "warn"),
+        ("error", "error"),
+        ("loud", None),
+        ("", None),
+    ],
+)
+def test_log_level_comes_from_the_environment_if_it_is_one(
+    monkeypatch: pytest.MonkeyPatch, word: str, level: str | None
+) -> None:
+    monkeypatch.setenv("LOG_LEVEL", word)
+
+    assert config.log_level_from_environment() == level
+
+
+def test_environment_without_a_log_level_gives_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("LOG_LEVEL", raising=False)
+
+    assert config.log_level_from_environment() is None
