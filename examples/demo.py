@@ -17,6 +17,9 @@ import anyio
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from rich.console import Console
+from rich.text import Text
+
+from ubp.cli.terminal import marked
 
 VAULT = Path(__file__).parent / "vault"
 UBP = shutil.which("ubp", path=str(Path(sys.executable).parent)) or "ubp"
@@ -39,11 +42,9 @@ async def call(client: ClientSession, tool: str, **arguments: Any) -> dict[str, 
 async def search(client: ClientSession, query: str) -> None:
     found = await call(client, "ubp_search", query=query, limit=3)
     for result in found["results"]:
-        section = result["sections"][0]
-        text = " ".join(section["content"].split())
-        text = text.replace("<mark>", "[yellow]").replace("</mark>", "[/]")
-        console.print(f"  [bold]{result['title']}[/]  [dim]{result['filepath']}[/]")
-        console.print(f"    {text}")
+        title = Text(f"  {result['title']}", style="bold")
+        console.print(title.append(f"  {result['filepath']}", style="not bold dim"))
+        console.print(Text("    ") + marked(result["sections"][0]["content"], 300))
 
 
 async def session(project: Path) -> None:

@@ -8,7 +8,6 @@ import apsw
 from vaults import page
 
 from ubp.actors.wiring import prepare_database
-from ubp.packs import discover
 from ubp.packs.docs import writes
 from ubp.store.connection import open_writer
 
@@ -18,7 +17,7 @@ __all__ = ("fresh", "save", "with_pages")
 def fresh(path: Path | str = ":memory:") -> apsw.Connection:
     """An empty database, in memory unless a *path* is given."""
     db = open_writer(path)
-    prepare_database(db, discover())
+    prepare_database(db)
     return db
 
 

@@ -7,20 +7,16 @@ __all__ = (
     "documents",
     "front_matter",
     "headings",
-    "known_characters",
     "link_targets",
     "mixed",
     "page_paths",
     "pieces",
 )
 
-anything = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0\r"))
-"""Whatever a file may hold once it is decoded and its line ends are of one kind."""
+_CHARACTERS = st.characters(exclude_categories=("Cs",), exclude_characters="\0\r")
 
-known_characters = st.characters(
-    exclude_categories=("Cs", "Cn"), exclude_characters="\0\r"
-)
-"""The same, without code points that mean nothing yet."""
+anything = st.text(_CHARACTERS)
+"""Whatever a file may hold once it is decoded and its line ends are of one kind."""
 
 _PIECES = (
     # English, with what people put between words.
@@ -43,7 +39,7 @@ mixed = st.lists(
         pieces,
         pieces,
         st.sampled_from(("", " ", " ", "\n", "\n\n", "\t", "、", "\u3000", "-", "_")),
-        st.text(known_characters, max_size=3),
+        st.text(_CHARACTERS, max_size=3),
     ),
     max_size=14,
 ).map("".join)

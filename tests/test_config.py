@@ -172,10 +172,6 @@ def test_any_text_is_settings_or_a_refusal(
         assert isinstance(settings, Settings)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="BUG: config.load lets RecursionError and ValueError of tomllib through",
-)
 @pytest.mark.parametrize(
     "text",
     [

@@ -54,9 +54,9 @@ def test_pages_are_in_the_root_where_there_is_no_docs_folder(tmp_path: Path) -> 
 
 
 def test_settings_say_where_pages_are(tmp_path: Path) -> None:
-    project = vault(tmp_path, {"ubp.toml": "docs_dir = './wiki/'", "docs/a.md": ""})
+    files = {"ubp.toml": "docs_dir = './wiki/'", "docs/a.md": "", "wiki/b.md": ""}
 
-    assert project.docs_dir == tmp_path / "wiki"
+    assert vault(tmp_path, files).docs_dir == tmp_path / "wiki"
 
 
 def test_docs_dir_can_be_the_root_itself(tmp_path: Path) -> None:
@@ -73,7 +73,8 @@ def test_unknown_settings_are_kept_for_whoever_warns(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("outside", ["..", "../other", "/tmp", "docs/../../other"])
 def test_docs_dir_outside_the_project_is_refused(tmp_path: Path, outside: str) -> None:
-    write_files(tmp_path, {"project/ubp.toml": f"docs_dir = '{outside}'"})
+    settings = f"docs_dir = '{outside}'"
+    write_files(tmp_path, {"project/ubp.toml": settings, "other/a.md": ""})
 
     with pytest.raises(ConfigError):
         open_project(tmp_path / "project")
@@ -87,12 +88,9 @@ def test_docs_folder_that_links_out_of_the_project_is_refused(tmp_path: Path) ->
         open_project(tmp_path / "project")
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="BUG: a NUL in docs_dir is a ValueError of pathlib, not a ConfigError",
-)
-def test_docs_dir_that_is_no_path_is_refused(tmp_path: Path) -> None:
-    write_files(tmp_path, {"ubp.toml": 'docs_dir = "a\\u0000b"'})
+@pytest.mark.parametrize("docs_dir", ["a\\u0000b", "missing", "a.md", "x" * 5_000])
+def test_docs_dir_that_is_no_folder_is_refused(tmp_path: Path, docs_dir: str) -> None:
+    write_files(tmp_path, {"ubp.toml": f'docs_dir = "{docs_dir}"', "a.md": ""})
 
     with pytest.raises(ConfigError):
         open_project(tmp_path)
@@ -123,6 +121,13 @@ def test_preparing_again_leaves_what_is_there(tmp_path: Path) -> None:
 
     ignore = tmp_path / ".ubp" / ".gitignore"
     assert ignore.read_text(encoding="utf-8") == "mine\n"
+
+
+def test_file_in_the_place_of_the_derived_folder_is_refused(tmp_path: Path) -> None:
+    project = vault(tmp_path, {".ubp": "a file"})
+
+    with pytest.raises(ConfigError):
+        project.prepare()
 
 
 def test_opening_a_project_writes_nothing(tmp_path: Path) -> None:

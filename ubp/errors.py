@@ -126,7 +126,7 @@ class IndexNotReady(ServiceError):
 
     def __init__(self) -> None:
         super().__init__(
-            "The index is not ready yet; try ubp_fulltext_search again in a moment."
+            "The index is not ready yet; ubp_fulltext_search answers as soon as it is."
         )
 
 

@@ -54,7 +54,7 @@ class FileChanged(Message, frozen=True):
 
     pack: str
     path: str
-    size: int = 0
+    stamp: FileStamp
     digest: str | None = None
     """What the index holds; a file with this digest need not be parsed."""
 

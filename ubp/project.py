@@ -43,10 +43,17 @@ class Project(Struct, frozen=True):
 
     def prepare(self) -> None:
         """Make the folder for derived files; git is told to leave it alone."""
-        self.derived.mkdir(parents=True, exist_ok=True)
-        ignore = self.derived / ".gitignore"
-        if not ignore.exists():
-            ignore.write_text("*\n", encoding="utf-8")
+        try:
+            self.derived.mkdir(parents=True, exist_ok=True)
+            ignore = self.derived / ".gitignore"
+            if not ignore.exists():
+                ignore.write_text("*\n", encoding="utf-8")
+        except OSError as error:
+            raise ConfigError(
+                "The folder .ubp cannot be made in the project.",
+                cause=f"{error.strerror}.",
+                hint="Make room for it: it holds everything that is derived.",
+            ) from None
 
 
 def find_root(start: Path) -> Path:
@@ -56,6 +63,13 @@ def find_root(start: Path) -> Path:
         if any((folder / marker).exists() for marker in _MARKERS):
             return folder
     return start
+
+
+def _is_folder(project: Project) -> bool:
+    try:
+        return project.docs_dir.is_dir()
+    except (OSError, ValueError):  # no path at all
+        return False
 
 
 def _is_inside(project: Project) -> bool:
@@ -82,6 +96,12 @@ def open_project(root: Path | None = None) -> Project:
         )
     settings, unknown = config.load(root / config.FILE_NAME)
     project = Project(root, settings, tuple(unknown))
+    if settings.docs_dir is not None and not _is_folder(project):
+        raise ConfigError(
+            "ubp.toml: docs_dir is not a folder.",
+            cause=f"There is no folder {settings.docs_dir!r} in the project.",
+            hint="Create it, or correct docs_dir.",
+        )
     if not _is_inside(project):
         raise ConfigError(
             "ubp.toml: docs_dir leaves the project.",

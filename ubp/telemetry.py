@@ -4,21 +4,28 @@ Standard output belongs to the MCP wire; a single stray line there ends the sess
 
 An event is a name, not a sentence, and its facts are fields:
 
-    index.updated       a scan has been carried into the index
+    index.updated       a comparison has been carried into the index
     index.file_failed   a file could not be read; it is a row in `ubp status`
-    index.warning       a file was read, but something in it was not understood
-    actor.restarted     an actor crashed and was started again
-    actor.failed        an actor crashed once too often
+    index.warning       a file was read, but something in it was not understood (debug)
     reader.lost         the reading process ended or hung on a file
-    tool.done           a call was answered (debug), with where its time went
+    reader.bug          our own code failed on a file; the traceback is in the event
+    actor.restarted     an actor crashed and was started again
+    actor.failed        an actor crashed once too often; the service stops
+    tool.asked          a call was handed to its actor (debug)
+    tool.done           it was answered (debug), with where its time went
     tool.slow           the same, for a call that took longer than it should
-    tool.crashed        a bug in a tool; the caller saw "internal"
+    tool.refused        it was answered with an error the caller can mend (debug)
+    tool.failed         it could not be served
+    tool.crashed, call.crashed   a bug of ours; the caller saw "internal"
+    config.unknown_key  a key of ubp.toml that is no setting
+    command.failed      a command ended with an error
     serve.started, serve.stopping, serve.stopped
 
 Queries and contents are somebody's diary: they appear at level debug only.
 """
 
 import logging
+import os
 import sys
 import threading
 from pathlib import Path
@@ -47,7 +54,11 @@ def get_logger(component: str) -> Any:
 
 
 def configure(
-    level: LogLevel, style: LogFormat = "text", file: Path | None = None
+    level: LogLevel,
+    style: LogFormat = "text",
+    file: Path | None = None,
+    *,
+    colour: bool = True,
 ) -> None:
     """Send our events, and those of the libraries we use, to standard error."""
     as_json = [
@@ -55,7 +66,7 @@ def configure(
         structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
     ]
     as_text = structlog.dev.ConsoleRenderer(
-        colors=sys.stderr.isatty(),
+        colors=colour and sys.stderr.isatty() and not os.environ.get("NO_COLOR"),
         event_key="msg",
         timestamp_key="ts",
         # Not the default, which prints local variables: somebody's documents.
@@ -65,6 +76,7 @@ def configure(
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
+            _short_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
             structlog.processors.EventRenamer("msg"),
             *([_FileCopy(file, as_json)] if file else []),
@@ -80,6 +92,13 @@ def configure(
     # Libraries talk too much below a warning; their debug log is for their authors.
     root.setLevel(max(_LEVELS[level], logging.WARNING))
     logging.captureWarnings(capture=True)
+
+
+def _short_level(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    """The names of levels as the settings have them."""
+    if event.get("level") == "warning":
+        event["level"] = "warn"
+    return event
 
 
 class _FileCopy:

@@ -7,16 +7,13 @@ Copy this folder to ``ubp/packs/bookmarks`` and it works: the server lists its t
 from pathlib import Path
 from typing import Annotated
 
-import apsw
 from msgspec import Meta, Struct
 
-from ubp.store.connection import transaction
 from ubp.toolkit import Context, Effect, ErrorStyle, Pack, tool
 
-__all__ = ("PACK",)
+from . import queries
 
-_ADD = "INSERT INTO bookmarks_entry (address, about) VALUES (?, ?) RETURNING id"
-_ALL = "SELECT address, about FROM bookmarks_entry ORDER BY id"
+__all__ = ("PACK",)
 
 
 class AddBookmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -34,7 +31,8 @@ class Added(Struct, frozen=True, kw_only=True):
 
 @tool("bookmarks_add", Effect.ADD)
 async def add_bookmark(ctx: Context, args: AddBookmark) -> Added:
-    return Added(number=await ctx.db.run(_insert, args))
+    number = await ctx.db.run(queries.add, args.address, args.about)
+    return Added(number=number)
 
 
 class ListBookmarks(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -57,19 +55,10 @@ class Bookmarks(Struct, frozen=True, kw_only=True):
 @tool("bookmarks_list", Effect.READ)
 async def list_bookmarks(ctx: Context, args: ListBookmarks) -> Bookmarks:
     del args
-    return Bookmarks(bookmarks=await ctx.db.run(_everything))
-
-
-def _insert(db: apsw.Connection, args: AddBookmark) -> int:
-    with transaction(db):
-        [(number,)] = db.execute(_ADD, (args.address, args.about))
-    return int(number)
-
-
-def _everything(db: apsw.Connection) -> list[Bookmark]:
-    return [
-        Bookmark(address=address, about=about) for address, about in db.execute(_ALL)
-    ]
+    found = await ctx.db.run(queries.everything)
+    return Bookmarks(
+        bookmarks=[Bookmark(address=address, about=about) for address, about in found]
+    )
 
 
 PACK = Pack(

@@ -17,11 +17,14 @@ from ubp.messages import (
     FileEvent,
     FileGone,
     FileParsed,
+    FileStamp,
     FileUnchanged,
     IndexEvent,
     ParseFailed,
     ScanFinished,
 )
+
+STAMP = FileStamp(1, 2, 3)
 
 # A reading process that hangs or dies on files of certain names. It speaks the real
 # frames; only what it reads is made up.
@@ -91,7 +94,7 @@ async def test_a_bad_file_is_reported_and_the_next_still_parsed(rig: Rig) -> Non
     async with anyio.create_task_group() as group:
         group.start_soon(rig.parser.run)
         for name in ("bad", "nul", "missing", "good"):
-            await rig.events.send(FileChanged("docs", f"{name}.md"))
+            await rig.events.send(FileChanged("docs", f"{name}.md", STAMP))
 
         kinds = [type(await soon(rig.results)) for _ in range(4)]
         rig.events.close()
@@ -105,10 +108,10 @@ async def test_a_file_with_the_known_digest_is_not_parsed_again(rig: Rig) -> Non
 
     async with anyio.create_task_group() as group:
         group.start_soon(rig.parser.run)
-        await rig.events.send(FileChanged("docs", "a.md"))
+        await rig.events.send(FileChanged("docs", "a.md", STAMP))
         parsed = await soon(rig.results)
         assert isinstance(parsed, FileParsed)
-        await rig.events.send(FileChanged("docs", "a.md", 4, parsed.digest))
+        await rig.events.send(FileChanged("docs", "a.md", STAMP, parsed.digest))
         again = await soon(rig.results)
         rig.events.close()
 
@@ -120,7 +123,7 @@ async def test_events_keep_their_order(rig: Rig) -> None:
 
     async with anyio.create_task_group() as group:
         group.start_soon(rig.parser.run)
-        await rig.events.send(FileChanged("docs", "a.md"))
+        await rig.events.send(FileChanged("docs", "a.md", STAMP))
         await rig.events.send(FileGone("docs", "b.md"))
         await rig.events.send(ScanFinished(1, 1, 1))
 
@@ -154,20 +157,20 @@ async def test_a_file_that_takes_the_process_with_it_costs_nobody_else(
     async with anyio.create_task_group() as group:
         group.start_soon(scripted.parser.run)
         for path in ("a.md", f"{name}.md", "b.md"):
-            await scripted.events.send(FileChanged("docs", path))
+            await scripted.events.send(FileChanged("docs", path, STAMP))
 
         first, second, third = [await soon(scripted.results) for _ in range(3)]
         scripted.events.close()
 
     assert isinstance(first, FileUnchanged)
     assert isinstance(second, ParseFailed)
-    assert second.path == f"{name}.md"
+    assert (second.path, second.stamp) == (f"{name}.md", STAMP)
     assert isinstance(third, FileUnchanged)
 
 
 async def test_a_stop_leaves_the_queue_to_the_next_comparison(rig: Rig) -> None:
     rig.stop.set()
-    await rig.events.send(FileChanged("docs", "a.md"))
+    await rig.events.send(FileChanged("docs", "a.md", STAMP))
 
     with anyio.fail_after(5):
         await rig.parser.run()
@@ -181,7 +184,7 @@ async def test_a_cancelled_parser_ends_its_process(scripted: Rig) -> None:
         return processes[-1]
 
     scripted.parser._start = start
-    await scripted.events.send(FileChanged("docs", "hanger.md"))
+    await scripted.events.send(FileChanged("docs", "hanger.md", STAMP))
     async with anyio.create_task_group() as group:
         group.start_soon(scripted.parser.run)
         await anyio.wait_all_tasks_blocked()

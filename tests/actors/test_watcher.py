@@ -13,6 +13,7 @@ from ubp.actors.wiring import index_once, prepare_database
 from ubp.messages import FileChanged, FileEvent, FileGone, ParseFailed, ScanFinished
 from ubp.packs import discover
 from ubp.project import Project, open_project
+from ubp.reading.walk import stamp_of
 from ubp.store.session import reading, writing
 
 
@@ -52,8 +53,9 @@ async def scanned(project: Project, scan: Scan | None = None) -> list[FileEvent]
 async def test_a_new_file_is_reported_and_then_the_end(project: Project) -> None:
     (project.docs_dir / "a.md").write_text("# A\n", encoding="utf-8")
 
+    stamp = stamp_of((project.docs_dir / "a.md").stat())
     assert await scanned(project) == [
-        FileChanged("docs", "a.md", 4),
+        FileChanged("docs", "a.md", stamp),
         ScanFinished(1, 1, 0),
     ]
 
@@ -107,7 +109,37 @@ async def test_one_file_alone_leaves_the_others_unmentioned(project: Project) ->
 
     events = await scanned(project, Scan(force=True, only="b.md"))
 
-    assert events == [FileChanged("docs", "b.md", 4), ScanFinished(1, 1, 0)]
+    stamp = stamp_of((project.docs_dir / "b.md").stat())
+    assert events == [FileChanged("docs", "b.md", stamp), ScanFinished(1, 1, 0)]
+
+
+async def test_a_folder_that_vanished_takes_nothing_from_the_index(
+    project: Project,
+) -> None:
+    """An unmounted disk is not a deletion of everything on it."""
+    (project.docs_dir / "a.md").write_text("# A\n", encoding="utf-8")
+    await index_once(project, discover(), Scan(), Progress())
+    reader = discover()[0].reading
+    assert reader is not None
+    source = reader.source(project)
+    project.docs_dir.rename(project.root / "elsewhere")
+
+    outbox, inbox = channel[FileEvent](100)
+    async with reading(project.database) as index:
+        watcher = Watcher(
+            outbox,
+            sources={"docs": source},
+            index=index,
+            scan=Scan(),
+            stop=anyio.Event(),
+            progress=Progress(),
+        )
+        await watcher.run()
+        watcher.close()
+    with inbox:
+        events = [event async for event in inbox]
+
+    assert [event for event in events if isinstance(event, FileGone)] == []
 
 
 async def test_a_full_parser_makes_the_watcher_wait(project: Project) -> None:

@@ -297,3 +297,80 @@ def test_a_log_file_gets_json_lines_too(run: Run, root: Path) -> None:
 
     lines = (root / "logs/ubp.log").read_text(encoding="utf-8").splitlines()
     assert any(json.loads(line)["msg"] == "index.updated" for line in lines)
+
+
+def test_options_may_stand_before_the_command(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for arguments in (["index"], ["list-pages"]):
+        with pytest.raises(SystemExit) as ended:
+            main(["--root", str(root), "--json", *arguments])
+        assert ended.value.code == 0
+
+    assert '"total": 26' in capsys.readouterr().out
+
+
+def test_documents_may_contain_what_looks_like_our_marks(run: Run, root: Path) -> None:
+    odd = "# Odd\n\nquokka </mark> <mark> [red]quokka[/red] [/] \\\n"
+    (root / "docs/odd.md").write_text(odd, encoding="utf-8")
+    run("index")
+
+    for arguments in (["search", "quokka"], ["search", "quokka", "--fulltext"]):
+        done = run(*arguments)
+        assert done.code == 0
+        assert "[red]quokka[/red]" in done.out
+    assert run("get-page", "odd.md").code == 0
+
+
+def test_a_docs_folder_that_is_not_there_is_an_error_not_an_empty_index(
+    run: Run, root: Path
+) -> None:
+    run("index")
+    (root / "ubp.toml").write_text('docs_dir = "nope"\n', encoding="utf-8")
+
+    done = run("index")
+
+    assert done.code == 1
+    assert "docs_dir" in done.err
+    (root / "ubp.toml").unlink()
+    assert run("status", "--json").value["total_documents"] == 26
+
+
+def test_no_packs_at_all_is_still_a_project(run: Run, root: Path) -> None:
+    (root / "ubp.toml").write_text("packs = []\n", encoding="utf-8")
+
+    assert run("index", "--json").value["total_documents"] == 0
+    (root / "ubp.toml").write_text('packs = ["nothing"]\n', encoding="utf-8")
+    assert run("index").code == 1
+
+
+def test_a_file_in_the_place_of_our_folder_is_an_error_that_says_so(
+    run: Run, root: Path
+) -> None:
+    (root / ".ubp").write_text("in the way", encoding="utf-8")
+
+    done = run("index")
+
+    assert done.code == 1
+    assert ".ubp" in done.err
+    assert "Internal" not in done.err
+
+
+def test_an_error_with_json_and_json_logs_is_still_on_stdout(run: Run) -> None:
+    run("index")
+
+    done = run("get-page", "gone.md", "--json", "--log-format", "json")
+
+    assert "gone.md" in done.value["error"]["message"]
+    assert json.loads(done.err)["hint"]
+
+
+def test_a_deleted_file_can_be_forgotten_by_name_and_an_unknown_one_is_an_error(
+    run: Run, root: Path
+) -> None:
+    run("index")
+    (root / "docs/index.md").unlink()
+
+    assert run("index", "--file", "index.md").code == 0
+    assert run("status", "--json").value["total_documents"] == 25
+    assert run("index", "--file", "never.md").code == 1

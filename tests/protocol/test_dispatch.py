@@ -58,3 +58,12 @@ def test_any_arguments_are_accepted_or_refused(name: str, arguments: Any) -> Non
         checked(TOOLS[name][1], arguments)
     except InvalidArguments as error:
         assert len(error.message) < 1_000
+
+
+def test_null_is_absent_and_a_whole_float_is_an_integer() -> None:
+    """Some clients send every optional argument, and numbers as they please."""
+    args = checked(TOOLS["ubp_fulltext_search"][1], {"query": "x", "limit": None})
+    assert args.limit == 10
+
+    args = checked(TOOLS["ubp_fulltext_search"][1], {"query": "x", "limit": 3.0})
+    assert args.limit == 3

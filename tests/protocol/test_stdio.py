@@ -49,7 +49,7 @@ def request(ident: int) -> bytes:
 
 
 async def test_a_line_in_pieces_is_one_message(pipes: Pipes) -> None:
-    async with open_wire(pipes.server) as wire:
+    async with open_wire(pipes.server, anyio.Event()) as wire:
         whole = request(7)
         os.write(pipes.to_server, whole[:9])
         os.write(pipes.to_server, whole[9:])
@@ -62,7 +62,7 @@ async def test_a_line_in_pieces_is_one_message(pipes: Pipes) -> None:
 
 
 async def test_what_is_no_message_is_answered_without_the_server(pipes: Pipes) -> None:
-    async with open_wire(pipes.server):
+    async with open_wire(pipes.server, anyio.Event()):
         os.write(pipes.to_server, b"nonsense\n")
 
         error = (await answer(pipes))["error"]
@@ -75,7 +75,7 @@ async def test_a_line_beyond_all_measure_is_refused_and_the_next_is_read(
     pipes: Pipes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stdio, "LONGEST_LINE", 1_000)
-    async with open_wire(pipes.server) as wire:
+    async with open_wire(pipes.server, anyio.Event()) as wire:
         os.write(pipes.to_server, b"x" * 3_000)
         assert "error" in await answer(pipes)
         os.write(pipes.to_server, b"x" * 3_000 + b"\n" + request(1))
@@ -86,7 +86,7 @@ async def test_a_line_beyond_all_measure_is_refused_and_the_next_is_read(
 
 
 async def test_an_answer_is_one_line(pipes: Pipes) -> None:
-    async with open_wire(pipes.server) as wire:
+    async with open_wire(pipes.server, anyio.Event()) as wire:
         result = types.JSONRPCResponse(jsonrpc="2.0", id=1, result={"text": "a\nb"})
         await wire.outgoing.send(SessionMessage(result))
 
@@ -100,7 +100,7 @@ async def test_an_answer_is_one_line(pipes: Pipes) -> None:
 async def test_the_input_ends_only_after_what_was_asked_is_answered(
     pipes: Pipes,
 ) -> None:
-    async with open_wire(pipes.server) as wire:
+    async with open_wire(pipes.server, anyio.Event()) as wire:
         os.write(pipes.to_server, request(1))
         await soon(wire.incoming)
         os.close(pipes.to_server)
@@ -119,10 +119,19 @@ async def test_a_call_that_never_ends_does_not_keep_the_input_open(
     pipes: Pipes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stdio, "FINISH_WITHIN", 0.05)
-    async with open_wire(pipes.server) as wire:
+    async with open_wire(pipes.server, anyio.Event()) as wire:
         os.write(pipes.to_server, request(1))
         await soon(wire.incoming)
         os.close(pipes.to_server)
+
+        with pytest.raises(anyio.EndOfStream):
+            await soon(wire.incoming)
+
+
+async def test_a_stop_ends_the_input_as_the_client_would(pipes: Pipes) -> None:
+    stop = anyio.Event()
+    async with open_wire(pipes.server, stop) as wire:
+        stop.set()
 
         with pytest.raises(anyio.EndOfStream):
             await soon(wire.incoming)

@@ -257,11 +257,6 @@ def test_context_of_a_link_is_the_text_around_it() -> None:
     assert link.context == f"{'あ' * 50}[[target]]{'b' * 50}"
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="BUG: the context of <page.md> is counted from the run of text it stands "
-    "in, so in a long paragraph the link is not even part of it",
-)
 def test_context_of_an_angled_link_is_the_text_around_it() -> None:
     [link] = read(f"{'a' * 300}<page.md>{'b' * 300}").links
 

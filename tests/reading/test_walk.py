@@ -42,7 +42,7 @@ def test_found_file_bears_its_stamp(tmp_path: Path) -> None:
     assert item == Found("a.md", FileStamp(5, info.st_mtime_ns, info.st_ctime_ns))
 
 
-@pytest.mark.parametrize("name", [".git", ".ubp", ".kanban", "node_modules"])
+@pytest.mark.parametrize("name", [".git", ".kanban", ".ubp", ".venv", "node_modules"])
 def test_some_folders_are_never_read(tmp_path: Path, name: str) -> None:
     write_files(tmp_path, {f"{name}/a.md": "", f"b/{name}/c/d.md": "", "e.md": ""})
 
@@ -55,8 +55,11 @@ def test_excluded_files_are_left_out_although_they_are_included(tmp_path: Path) 
     assert found(tmp_path, exclude=["**/dist/**"]) == ["a.md"]
 
 
-def test_missing_folder_has_no_files(tmp_path: Path) -> None:
-    assert found(tmp_path / "missing") == []
+def test_missing_folder_is_refused_rather_than_empty(tmp_path: Path) -> None:
+    [item] = walk(tmp_path / "missing", PAGES, [])
+
+    assert isinstance(item, Refused)
+    assert (item.path, item.folder) == ("", True)
 
 
 def test_folder_with_the_name_of_a_page_is_a_folder(tmp_path: Path) -> None:

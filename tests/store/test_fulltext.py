@@ -173,11 +173,6 @@ def test_names_of_languages_are_found(query: str) -> None:
     assert SECTIONS.search(db, query).rows == containing(folded, query)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="BUG: CJK characters newer than this Python's Unicode are indexed nowhere "
-    "(see test_lexicon)",
-)
 def test_character_newer_than_this_python_is_found() -> None:
     db = fresh()
     folded = store(db, [(None, "字 \U00031350 字")])

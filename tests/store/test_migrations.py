@@ -127,11 +127,6 @@ def test_migration_another_process_was_quicker_with_is_no_failure(
     assert list(db.execute("SELECT n FROM one")) == [(1,)]
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="BUG: `with db:` of apsw waits for the write lock without releasing the "
-    "GIL, so while another process writes every thread and the event loop stand still",
-)
 async def test_waiting_for_another_process_leaves_the_event_loop_running(
     tmp_path: Path,
 ) -> None:
@@ -145,7 +140,7 @@ async def test_waiting_for_another_process_leaves_the_event_loop_running(
 
             async def prepare() -> None:
                 with pytest.raises(DatabaseError):
-                    await session.run(prepare_database, discover())
+                    await session.run(prepare_database)
                 group.cancel_scope.cancel()
 
             group.start_soon(prepare)

@@ -93,13 +93,13 @@ class Parser:
             process.close()
         if self._stop.is_set():
             return None  # what is left is found again by the next comparison
-        size = getattr(events[0], "size", 0)
+        size = _size(events[0])
         while len(events) < _MOST_FILES and size < _MOST_BYTES:
             try:
                 events.append(self._inbox.receive_nowait())
             except (anyio.WouldBlock, anyio.EndOfStream):
                 break
-            size += getattr(events[-1], "size", 0)
+            size += _size(events[-1])
         return events
 
     async def _read_and_send(
@@ -121,7 +121,9 @@ class Parser:
             if reason is not None and changes:
                 at_fault, changes = changes[0], changes[1:]
                 log.error("reader.lost", path=at_fault.path, reason=reason)
-                outcomes.append(ParseFailed(at_fault.pack, at_fault.path, reason))
+                outcomes.append(
+                    ParseFailed(at_fault.pack, at_fault.path, reason, at_fault.stamp)
+                )
         return outcomes
 
     async def _ask(
@@ -131,7 +133,7 @@ class Parser:
         answers: list[Answer],
     ) -> str | None:
         """Fill *answers*; if not for all changes, why the next one has none."""
-        size = sum(change.size for change in changes)
+        size = sum(_size(change) for change in changes)
         patience = self._patience + _PATIENCE_PER_MB * size / 1_000_000
         with anyio.move_on_after(patience) as scope:
             try:
@@ -146,6 +148,10 @@ class Parser:
                 process.close()
                 raise
         return "Reading it took too long." if scope.cancelled_caught else None
+
+
+def _size(event: FileEvent) -> int:
+    return event.stamp.size if isinstance(event, FileChanged) else 0
 
 
 def _outcome(answer: Answer) -> ReadOutcome:

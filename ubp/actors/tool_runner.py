@@ -45,7 +45,10 @@ class ToolRunner:
                 result = await tool.handler(context, request.arguments)
             except UbpError as error:
                 if isinstance(error, ServiceError):
-                    log.exception("tool.failed", cause=error.cause)
+                    # The cause says it all; where it was raised says nothing more.
+                    log.error("tool.failed", error=error.message, cause=error.cause)  # noqa: TRY400
+                else:
+                    log.debug("tool.refused", code=error.code)
                 return error
             except Exception:
                 log.exception("tool.crashed")

@@ -27,13 +27,14 @@ from ubp.actors.tool_runner import ToolRunner
 from ubp.actors.watcher import Scan, Watcher
 from ubp.actors.writer import Writer
 from ubp.messages import FileEvent, IndexEvent, RunTool
+from ubp.packs import discover
 from ubp.project import Project
 from ubp.store import migrations
 from ubp.store.session import Session, reading, writing
 from ubp.telemetry import get_logger
 from ubp.toolkit import Pack
 
-__all__ = ("Service", "index_once", "prepare_database", "serving")
+__all__ = ("Service", "index_once", "prepare_database", "serving", "writable")
 
 log = get_logger("wiring")
 
@@ -78,7 +79,7 @@ async def serving(project: Project, packs: Sequence[Pack]) -> AsyncIterator[Serv
     """
     stop = anyio.Event()
     async with AsyncExitStack() as stack:
-        writer = await stack.enter_async_context(_writable(project, packs))
+        writer = await stack.enter_async_context(writable(project))
         readers = [
             await stack.enter_async_context(reading(project.database))
             for _ in range(READERS + 1)
@@ -108,7 +109,7 @@ async def index_once(
 ) -> None:
     """Bring the index in line with the disk, and end."""
     async with AsyncExitStack() as stack:
-        writer = await stack.enter_async_context(_writable(project, packs))
+        writer = await stack.enter_async_context(writable(project))
         reader = await stack.enter_async_context(reading(project.database))
         writes, pipeline = _pipeline(
             project, packs, writer, reader, scan, anyio.Event(), progress
@@ -119,17 +120,19 @@ async def index_once(
                 group.start_soon(partial(supervise, actor, forgiven=0))
 
 
-def prepare_database(db: apsw.Connection, packs: Sequence[Pack]) -> None:
-    """Bring the schema up to date."""
+def prepare_database(db: apsw.Connection, packs: Sequence[Pack] | None = None) -> None:
+    """Bring the schema up to date; of every pack, so enabling one needs nothing."""
+    packs = discover() if packs is None else packs
     sets = [migrations.Set(pack.name, pack.migrations) for pack in packs]
     migrations.apply(db, [migrations.CORE, *sets])
 
 
 @asynccontextmanager
-async def _writable(project: Project, packs: Sequence[Pack]) -> AsyncIterator[Session]:
+async def writable(project: Project) -> AsyncIterator[Session]:
+    """A session that may write, with the schema up to date."""
     await anyio.to_thread.run_sync(project.prepare)
     async with writing(project.database) as session:
-        await session.run(prepare_database, packs)
+        await session.run(prepare_database)
         yield session
 
 

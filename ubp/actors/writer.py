@@ -100,7 +100,7 @@ class Writer:
         unsettled = False
         async for first in self._events:
             batch = self._waiting(first)
-            await self._session.run(self._store, batch)
+            batch = await self._session.run(self._store, batch)
             unsettled = True
             self._count(batch)
             finished = [each for each in batch if isinstance(each, ScanFinished)]
@@ -159,40 +159,44 @@ class Writer:
 
     # -- in the connection's thread ----------------------------------------------------
 
-    def _store(self, db: apsw.Connection, batch: Sequence[IndexEvent]) -> None:
+    def _store(
+        self, db: apsw.Connection, batch: Sequence[IndexEvent]
+    ) -> list[IndexEvent]:
+        """Carry out *batch*; what could not be stored comes back as failed."""
         with transaction(db):
-            for event in batch:
-                match event:
-                    case FileParsed():
-                        self._store_document(db, event)
-                    case FileUnchanged(pack, path, stamp):
-                        files.touch(db, pack, path, stamp)
-                    case FileGone(pack, path):
-                        self._readings[pack].forget(db, path)
-                        files.forget(db, pack, path)
-                    case ParseFailed(pack, path, reason, stamp):
-                        self._readings[pack].forget(db, path)
-                        files.fail(db, pack, path, reason, stamp)
-                    case ScanFinished():
-                        pass
+            return [self._carry_out(db, event) for event in batch]
 
-    def _store_document(self, db: apsw.Connection, event: FileParsed) -> None:
+    def _carry_out(self, db: apsw.Connection, event: IndexEvent) -> IndexEvent:
+        match event:
+            case FileParsed():
+                return self._store_document(db, event)
+            case FileUnchanged(pack, path, stamp):
+                files.touch(db, pack, path, stamp)
+            case FileGone(pack, path):
+                self._readings[pack].forget(db, path)
+                files.forget(db, pack, path)
+            case ParseFailed(pack, path, reason, stamp):
+                self._readings[pack].forget(db, path)
+                files.fail(db, pack, path, reason, stamp)
+            case ScanFinished():
+                pass
+        return event
+
+    def _store_document(self, db: apsw.Connection, event: FileParsed) -> IndexEvent:
         pack, path = event.pack, event.path
         reading: Reading[Any] = self._readings[pack]
         try:
-            with transaction(
-                db
-            ):  # a savepoint: this document alone is taken back if it fails
+            with transaction(db):  # this document alone is taken back if it fails
                 record = self._decoders[pack].decode(event.record)
                 reading.save(db, path, event.digest, record)
                 files.remember(
                     db, pack, path, event.stamp, event.digest, event.warnings
                 )
         except _DOCUMENT_AT_FAULT as error:
-            log.warning("index.file_failed", path=path, reason=str(error))
-            reading.forget(db, path)
             reason = f"Cannot be stored: {type(error).__name__}."
-            files.fail(db, pack, path, reason, event.stamp)
+            failed = ParseFailed(pack, path, reason, event.stamp)
+            return self._carry_out(db, failed)
+        return event
 
     def _settle(self, db: apsw.Connection) -> None:
         with transaction(db):

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 import click
 
 from ubp import __version__
+from ubp.cli.shared import SHARED
 from ubp.errors import InternalError, UbpError, innermost
 
 __all__ = ("COMMANDS", "main")
@@ -53,11 +54,14 @@ class _LazyGroup(click.Group):
 @click.group(
     cls=_LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Every command takes --help, --root DIR and --json.",
+    epilog="The options may stand after the command as well; each has --help.",
 )
 @click.version_option(__version__, "-V", "--version", prog_name="ubp")
-def cli() -> None:
+def cli(**_: Any) -> None:
     """Your Markdown, searchable, linked, fresh and citable for AI agents."""
+
+
+cli.params += SHARED
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -98,9 +102,14 @@ def _failed(error: BaseException, arguments: list[str]) -> int:
     known = isinstance(error, UbpError)
     shown = error if isinstance(error, UbpError) else InternalError()
     if wants_log or not known:
-        details = None if known else error
-        get_logger("cli").error("command.failed", error=shown.message, exc_info=details)
-    if not wants_log:
-        as_json = "--json" in arguments
+        get_logger("cli").error(
+            "command.failed",
+            error=shown.message,
+            cause=shown.cause,
+            hint=shown.hint,
+            exc_info=None if known else error,
+        )
+    as_json = "--json" in arguments
+    if as_json or not wants_log:
         show_error(shown.message, shown.cause, shown.hint, as_json=as_json)
     return 1

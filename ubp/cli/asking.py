@@ -6,13 +6,14 @@ from typing import Any
 import anyio
 
 from ubp.actors.tool_runner import ToolRunner
+from ubp.actors.wiring import writable
 from ubp.cli.options import App
 from ubp.errors import UbpError, UnknownTool
 from ubp.messages import RunTool
 from ubp.packs import tools_of
 from ubp.project import Project
 from ubp.protocol.dispatch import checked
-from ubp.store.session import reading, writing
+from ubp.store.session import reading
 from ubp.toolkit import Effect, Pack
 
 __all__ = ("answer", "ask_tool")
@@ -37,8 +38,8 @@ def answer(project: Project, packs: Sequence[Pack], name: str, arguments: Any) -
     args = checked(tool, arguments)
 
     async def run() -> Any:
-        opened = reading if tool.effect is Effect.READ else writing
-        async with opened(project.database) as session:
+        reads = tool.effect is Effect.READ
+        async with reading(project.database) if reads else writable(project) as session:
             runner = ToolRunner(project, [pack])
             return await runner.run(RunTool(name, args, "cli"), session)
 

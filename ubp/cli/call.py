@@ -40,6 +40,7 @@ def call(app: App, tool: str, arguments: str) -> None:
 def _as_told(error: UbpError, reply: dict[str, Any] | WireError) -> UbpError:
     """The error with what a client would have been told in front of it."""
     if isinstance(reply, WireError):
-        detail = f": {reply.data['detail']}" if reply.data else ""
-        error.message = f"{reply.message}{detail} ({reply.code})"
+        detail = reply.data.get("detail")
+        said = f"{reply.message}: {detail}" if detail else reply.message
+        error.message = f"{said} ({reply.code})"
     return error

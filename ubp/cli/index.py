@@ -1,5 +1,6 @@
 """``ubp index``: bring the index up to date and exit."""
 
+import os
 from pathlib import Path
 
 import click
@@ -7,6 +8,7 @@ import click
 from ubp.actors.watcher import Scan
 from ubp.cli.indexing import IndexReport, run_index
 from ubp.cli.options import App, command
+from ubp.cli.terminal import counted
 from ubp.errors import PageNotFound
 from ubp.project import Project
 from ubp.reading.walk import matcher
@@ -31,14 +33,18 @@ def index(app: App, force: bool, only: Path | None, no_embed: bool) -> None:
     packs = app.packs(project)
     path = None if only is None else _in_docs(project, only)
     report = run_index(project, packs, Scan(force, path), app.terminal)
+    if only is not None and not (report.files_seen or report.documents_removed):
+        raise PageNotFound(str(only))
     app.terminal.show(report, *summary(report))
 
 
 def summary(report: IndexReport) -> list[str]:
     """The report in words."""
     there_is = (
-        f"{report.total_documents} pages, {report.total_sections} sections and "
-        f"{report.total_links} links ({report.unresolved_links} lead nowhere)."
+        f"{counted(report.total_documents, 'page')}, "
+        f"{counted(report.total_sections, 'section')} and "
+        f"{counted(report.total_links, 'link')}; "
+        f"{report.unresolved_links} of them to pages that do not exist."
     )
     was_done = (
         f"{report.documents_processed} read, {report.documents_removed} removed, "
@@ -57,9 +63,9 @@ def _in_docs(project: Project, given: Path) -> str:
     """
     docs = project.docs_dir
     wanted = matcher(project.settings.source.include, project.settings.source.exclude)
-    places = [given.absolute(), project.root / given, docs / given]
-    for place in places:
-        if place.is_relative_to(docs) and (place.exists() or place is places[-1]):
+    for base in (Path.cwd(), project.root, docs):
+        place = Path(os.path.normpath(base / given))
+        if place.is_relative_to(docs) and (place.exists() or base == docs):
             path = place.relative_to(docs).as_posix()
             if wanted(path):
                 return path

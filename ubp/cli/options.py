@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import update_wrapper
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import click
 
 from ubp import telemetry
+from ubp.cli.shared import SHARED
 from ubp.cli.terminal import Terminal
 from ubp.config import LogLevel, log_level_from_environment
 from ubp.packs import enabled
@@ -16,33 +17,9 @@ from ubp.project import Project, open_project
 from ubp.telemetry import LogFormat
 from ubp.toolkit import Pack
 
-__all__ = ("SHARED", "App", "command")
+__all__ = ("App", "command")
 
-SHARED = (
-    click.Option(
-        ["--root"],
-        type=click.Path(path_type=Path, file_okay=False),
-        metavar="DIR",
-        help="The project; by default the nearest folder with ubp.toml, .ubp or .git.",
-    ),
-    click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON document."),
-    click.Option(
-        ["-q", "--quiet"], is_flag=True, help="Print only what was asked for."
-    ),
-    click.Option(["-v", "--verbose"], is_flag=True, help="Log what happens."),
-    click.Option(["--no-color"], is_flag=True, help="No colours."),
-    click.Option(
-        ["--log-level"],
-        type=click.Choice(get_args(LogLevel)),
-        help="Least severe level to log (also LOG_LEVEL).",
-    ),
-    click.Option(
-        ["--log-format"],
-        type=click.Choice(get_args(LogFormat)),
-        default="text",
-        help="Log as text or as JSON lines.",
-    ),
-)
+_NAMES = {option.name or "" for option in SHARED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +40,17 @@ class App:
             log.level if self.default_level == "info" else self.default_level
         )
         file = (project.root / log.file) if log.file else None
-        telemetry.configure(level, self.log_format, file)
+        colour = self.terminal.colour
+        telemetry.configure(level, self.log_format, file, colour=colour)
         for key in project.unknown_settings:
-            telemetry.get_logger("config").warning("config.unknown_key", key=key)
+            self._warn(key)
         return project
+
+    def _warn(self, key: str) -> None:
+        if self.default_level == "info" or self.chosen_level or self.terminal.quiet:
+            telemetry.get_logger("config").warning("config.unknown_key", key=key)
+        else:  # a person at a terminal, who would not see the log
+            click.echo(f"Warning: ubp.toml: {key} is no setting; ignored.", err=True)
 
     def packs(self, project: Project, chosen: str | None = None) -> Sequence[Pack]:
         """The packs to use: those chosen, else those in the settings, else all."""
@@ -80,24 +64,24 @@ def command(
     """Declare a command; its function gets an ``App`` before its own parameters."""
 
     def declare(function: Callable[..., Any]) -> click.Command:
-        def run(
-            *,
-            root: Path | None,
-            as_json: bool,
-            quiet: bool,
-            verbose: bool,
-            no_color: bool,
-            log_level: LogLevel | None,
-            log_format: LogFormat,
-            **own: Any,
-        ) -> Any:
-            chosen = log_level or log_level_from_environment()
-            chosen = chosen or ("debug" if verbose else "error" if quiet else None)
-            telemetry.configure(chosen or log_by_default, log_format)
-            terminal = Terminal(as_json=as_json, quiet=quiet, colour=not no_color)
-            return function(
-                App(root, terminal, chosen, log_format, log_by_default), **own
+        def run(**given: Any) -> Any:
+            own = {key: given[key] for key in given if key not in _NAMES}
+            # What stands before the command counts as well: ubp --root DIR search …
+            before: dict[str, Any] = click.get_current_context().find_root().params
+            shared = {key: given[key] or before.get(key) for key in _NAMES}
+            quiet, verbose = shared["quiet"], shared["verbose"]
+            chosen: LogLevel | None = shared["log_level"] or (
+                "debug" if verbose else "error" if quiet else None
             )
+            chosen = chosen or log_level_from_environment()
+            style: LogFormat = shared["log_format"] or "text"
+            colour = not shared["no_color"]
+            telemetry.configure(chosen or log_by_default, style, colour=colour)
+            terminal = Terminal(
+                as_json=bool(shared["as_json"]), quiet=bool(quiet), colour=colour
+            )
+            app = App(shared["root"], terminal, chosen, style, log_by_default)
+            return function(app, **own)
 
         made = click.command(name)(update_wrapper(run, function))
         made.params += SHARED

@@ -27,7 +27,9 @@ def get_page(app: App, filepath: str, no_content: bool) -> None:
         f"[bold]{escape(page.title)}[/]  [cyan]{escape(page.filepath)}[/]",
         f"[dim]{page.doc_type} · {page.staleness} · updated {page.updated_at}[/]",
     ]
-    lines += [f"  [red]changed source: {escape(path)}[/]" for path in page.stale_refs]
+    lines += [
+        f"  [red]source is not as it was: {escape(path)}[/]" for path in page.stale_refs
+    ]
     for arrow, links in (("→", page.outlinks), ("←", page.backlinks)):
         lines += [
             f"  {arrow} {escape(each.filepath)} [dim]{each.link_type}[/]"

@@ -3,7 +3,7 @@
 import click
 
 from ubp.cli import COMMANDS, cli
-from ubp.cli.options import SHARED
+from ubp.cli.shared import SHARED
 
 __all__ = ("commands",)
 

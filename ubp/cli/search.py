@@ -6,11 +6,12 @@ import click
 
 from ubp.cli.asking import ask_tool
 from ubp.cli.options import App, command
+from ubp.cli.terminal import marked
 from ubp.packs.docs.kinds import DOC_TYPES, LINK_TYPES
 
 __all__ = ("search",)
 
-_SHOWN = 200
+_SHOWN = 400
 
 
 @command("search")
@@ -60,56 +61,41 @@ def search(
 
 
 def _search_lines(found: Any, *, content: bool) -> list[Any]:
-    from rich.markup import escape
+    from rich.text import Text
 
     lines: list[Any] = []
     for number, hit in enumerate(found.results, start=1):
-        stale = (
-            ""
-            if hit.staleness in ("fresh", "untracked")
-            else f" [red]{hit.staleness}[/]"
-        )
-        lines.append(
-            f"[bold]{number}. {escape(hit.title)}[/]  [cyan]{escape(hit.filepath)}[/]"
-            f"  [dim]{hit.score:.3f}  {escape(hit.relevance_reason)}[/]{stale}"
-        )
+        title = Text(f"{number}. {hit.title}", style="bold")
+        title.append(f"  {hit.filepath}", style="not bold cyan")
+        title.append(f"  {hit.score:.3f}  {hit.relevance_reason}", style="not bold dim")
+        if hit.staleness not in ("fresh", "untracked"):
+            title.append(f"  {hit.staleness}", style="not bold red")
+        lines.append(title)
         if content:
             for section in hit.sections:
                 heading = f"{section.heading}: " if section.heading else ""
-                lines.append(f"   {_marked(heading + section.content)}")
+                lines.append(Text("   ") + marked(heading + section.content, _SHOWN))
         if hit.linked_pages:
-            names = ", ".join(
-                f"{each.filepath} ({each.link_type})" for each in hit.linked_pages
-            )
-            lines.append(f"   [dim]linked: {escape(names)}[/]")
-    return [*lines, f"[dim]{_total(found)} ({found.search_type})[/]"]
+            names = [f"{each.filepath} ({each.link_type})" for each in hit.linked_pages]
+            lines.append(Text(f"   linked: {', '.join(names)}", style="dim"))
+    return [*lines, Text(f"{_total(found)} ({found.search_type})", style="dim")]
 
 
 def _fulltext_lines(found: Any, *, content: bool) -> list[Any]:
-    from rich.markup import escape
+    from rich.text import Text
 
     lines: list[Any] = []
     for hit in found.results:
-        heading = f" › {escape(hit.section_heading)}" if hit.section_heading else ""
-        lines.append(
-            f"[bold]{escape(hit.title)}[/]{heading}  [cyan]{escape(hit.filepath)}[/]"
-        )
+        heading = f" › {hit.section_heading}" if hit.section_heading else ""
+        title = Text(hit.title, style="bold")
+        title.append(heading, style="not bold")
+        title.append(f"  {hit.filepath}", style="not bold cyan")
+        lines.append(title)
         if content:
-            lines.append(f"   {_marked(hit.snippet)}")
-    return [*lines, f"[dim]{_total(found)}[/]"]
+            lines.append(Text("   ") + marked(hit.snippet, _SHOWN))
+    return [*lines, Text(_total(found), style="dim")]
 
 
 def _total(found: Any) -> str:
-    return (
-        f"{len(found.results)} of {found.total_found} found in {found.query_time_ms} ms"
-    )
-
-
-def _marked(text: str) -> str:
-    """Text on one line, its matches in colour."""
-    from rich.markup import escape
-
-    line = escape(" ".join(text.split()))
-    if len(line) > 2 * _SHOWN:
-        line = line[: 2 * _SHOWN] + "…"
-    return line.replace("<mark>", "[yellow]").replace("</mark>", "[/yellow]")
+    shown = f"{len(found.results)} of {found.total_found} found"
+    return f"{shown} in {found.query_time_ms} ms"

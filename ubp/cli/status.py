@@ -55,7 +55,7 @@ class Status(Struct, frozen=True, kw_only=True):
 @command("status")
 @click.option("--check", is_flag=True, help="Exit 1 while links lead nowhere.")
 def status(app: App, check: bool) -> int:
-    """Show what is indexed, what is waiting, and what could not be read."""
+    """Show what is indexed, waiting, or unreadable."""
     project = app.project()
     found = anyio.run(collect, project, app.packs(project))
     app.terminal.show(found, *_lines(app, found))
@@ -128,7 +128,7 @@ def _lines(app: App, found: Status) -> list[object]:
         ("docs folder", found.docs_dir),
         ("pages", found.total_documents),
         ("sections", found.total_sections),
-        ("links", f"{found.total_links} ({found.unresolved_links} lead nowhere)"),
+        ("links", f"{found.total_links}, {found.unresolved_links} lead nowhere"),
         ("waiting to be read", found.waiting_files),
         ("possibly stale", found.stale_documents),
         ("index size", f"{found.db_size_bytes / 1e6:.1f} MB"),

@@ -1,12 +1,13 @@
 """What a person, or a program, sees: tables on a terminal, or one JSON document."""
 
 import os
+import re
 import sys
 from typing import Any
 
 import msgspec
 
-__all__ = ("Terminal", "show_error")
+__all__ = ("Terminal", "counted", "marked", "one_line", "show_error")
 
 
 def show_error(message: str, cause: str, hint: str, *, as_json: bool) -> None:
@@ -26,13 +27,36 @@ def _print_json(value: Any) -> None:
     sys.stdout.flush()
 
 
+def counted(number: int, thing: str) -> str:
+    """``1 page``, ``2 pages``."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def one_line(text: str, length: int) -> str:
+    """*text* on one line, cut if it is longer than *length*."""
+    line = " ".join(text.split())
+    return line if len(line) <= length else f"{line[:length]}…"
+
+
+def marked(text: str, length: int) -> Any:
+    """A snippet on one line, what stands between its marks in colour."""
+    from rich.text import Text
+
+    shown = Text()
+    # Whatever else is in the text is text: documents may contain anything.
+    for part in re.split("(<mark>.*?</mark>)", one_line(text, length)):
+        match = re.fullmatch("<mark>(.*)</mark>", part)
+        shown.append(match[1] if match else part, style="yellow" if match else "")
+    return shown
+
+
 class Terminal:
     """Prints results as the caller wants them."""
 
     def __init__(self, *, as_json: bool, quiet: bool, colour: bool) -> None:
         self.as_json = as_json
         self.quiet = quiet
-        self._colour = colour and not os.environ.get("NO_COLOR")
+        self.colour = colour and not os.environ.get("NO_COLOR")
 
     def show(self, value: Any, *lines: Any) -> None:
         """*value* as JSON, or the human form in *lines* (text or rich objects)."""
@@ -45,16 +69,20 @@ class Terminal:
         """Text or rich objects for people; nothing with ``--json``."""
         if self.as_json:
             return
+        from rich.text import Text
+
         console = self.console()
         for line in lines:
-            console.print(line, highlight=False, soft_wrap=isinstance(line, str))
+            wraps = not isinstance(line, str | Text)
+            console.print(line, highlight=False, soft_wrap=not wraps)
 
     def console(self, *, stderr: bool = False) -> Any:
         from rich.console import Console
 
         stream = sys.stderr if stderr else sys.stdout
         width = None if stream.isatty() else 120
-        return Console(file=stream, no_color=not self._colour, width=width, emoji=False)
+        styles: Any = "auto" if self.colour else None
+        return Console(file=stream, color_system=styles, width=width, emoji=False)
 
     def table(self, *columns: str) -> Any:
         """An empty table in the house style."""

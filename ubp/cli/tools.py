@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+import msgspec
 
 from ubp.cli.options import App, command
 from ubp.packs import discover
@@ -63,7 +64,8 @@ def _tool_lines(entry: dict[str, Any]) -> list[str]:
     for name, field in schema["properties"].items():
         required = name in schema.get("required", [])
         default = "required" if required else _default(field)
-        meaning = field.get("description", "")
+        branches = [field, *field.get("anyOf", [])]
+        meaning = next((b["description"] for b in branches if "description" in b), "")
         lines.append(f"| `{name}` | {_type(field)} | {default} | {meaning} |")
     results = ", ".join(f"`{name}`" for name in entry["outputSchema"]["properties"])
     return [*lines, "", f"Returns {results}.", ""]
@@ -71,7 +73,7 @@ def _tool_lines(entry: dict[str, Any]) -> list[str]:
 
 def _default(field: dict[str, Any]) -> str:
     value = field.get("default")
-    return "–" if value is None else f"`{value}`"
+    return "–" if value is None else f"`{msgspec.json.encode(value).decode()}`"
 
 
 def _type(field: dict[str, Any]) -> str:

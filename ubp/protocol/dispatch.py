@@ -68,11 +68,26 @@ def checked(tool: AnyTool, arguments: Any) -> Any:
     Raises:
         InvalidArguments: They do not fit; the message names the argument.
     """
+    given = {} if arguments is None else arguments
     try:
-        return msgspec.convert({} if arguments is None else arguments, tool.args)
+        return msgspec.convert(given, tool.args)
     except (msgspec.ValidationError, RecursionError) as error:
         reason = str(error) or "nested too deeply"
+    try:
+        return msgspec.convert(_forgiven(given), tool.args)
+    except (msgspec.ValidationError, RecursionError):
         place = _PLACE.search(reason)
         where = f" `{shortened(place[1])}`" if place and place[1] else ""
         what = shortened(_PLACE.sub("", reason))
         raise InvalidArguments(f"Invalid arguments{where}: {what}.") from None
+
+
+def _forgiven(arguments: Any) -> Any:
+    """*arguments* as some clients mean them: null is absent, and 3.0 is 3."""
+    if not isinstance(arguments, dict):
+        return arguments
+    return {
+        key: int(value) if isinstance(value, float) and value.is_integer() else value
+        for key, value in arguments.items()
+        if value is not None
+    }

@@ -63,7 +63,8 @@ def failure(pack: Pack | None, error: UbpError) -> dict[str, Any] | WireError:
         style = ErrorStyle.CODES
     match style:
         case ErrorStyle.CODES:
-            return WireError(_first(_CODES, error, INTERNAL), error.message)
+            code = _first(_CODES, error, INTERNAL)
+            return WireError(code, error.message, {"code": error.code})
         case ErrorStyle.CATEGORIES:
             category = _first(_CATEGORIES, error, "internal")
             return WireError(CATEGORISED, category, {"detail": error.message})

@@ -29,26 +29,27 @@ async def serve(
     async with serving(project, packs) as service:
         server = build(Dispatcher(service, packs), packs)
         log.info("serve.started", pid=os.getpid(), packs=[pack.name for pack in packs])
+        stop = anyio.Event()
         async with anyio.create_task_group() as group:
-            group.start_soon(_stop_on_signal, group.cancel_scope)
-            group.start_soon(_stop_without, parent, group.cancel_scope)
-            async with open_wire(descriptors) as wire:
+            group.start_soon(_stop_on_signal, stop)
+            group.start_soon(_stop_without, parent, stop)
+            async with open_wire(descriptors, stop) as wire:
                 options = server.create_initialization_options()
                 await server.run(wire.incoming, wire.outgoing, options)
             group.cancel_scope.cancel()
     log.info("serve.stopped")
 
 
-async def _stop_on_signal(scope: anyio.CancelScope) -> None:
+async def _stop_on_signal(stop: anyio.Event) -> None:
     with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async for number in signals:
             log.info("serve.stopping", signal=signal.Signals(number).name)
-            scope.cancel()
-            return
+            stop.set()
+            return  # a second signal finds Python's own handlers again
 
 
-async def _stop_without(parent: int, scope: anyio.CancelScope) -> None:
+async def _stop_without(parent: int, stop: anyio.Event) -> None:
     while os.getppid() == parent:  # noqa: ASYNC110 - nobody tells us when it ends
         await anyio.sleep(_LOOK_FOR_PARENT_EVERY)
     log.info("serve.stopping", reason="the parent process is gone")
-    scope.cancel()
+    stop.set()

@@ -61,8 +61,8 @@ def claim_descriptors() -> Descriptors:
 
 
 @asynccontextmanager
-async def open_wire(descriptors: Descriptors) -> AsyncIterator[Wire]:
-    """The wire, open until the block is left."""
+async def open_wire(descriptors: Descriptors, stop: anyio.Event) -> AsyncIterator[Wire]:
+    """The wire, open until the block is left; *stop* is as if the input ended."""
     to_server, incoming = channel[SessionMessage | Exception](0)
     outgoing, from_server = channel[SessionMessage](0)
     output = _Output(descriptors.output)
@@ -70,7 +70,9 @@ async def open_wire(descriptors: Descriptors) -> AsyncIterator[Wire]:
     drained = anyio.Event()
     with to_server, incoming, outgoing, from_server:
         async with anyio.create_task_group() as group:
-            group.start_soon(_pump_in, descriptors.input, to_server, output, calls)
+            group.start_soon(
+                _pump_in, descriptors.input, to_server, output, calls, stop
+            )
             group.start_soon(_pump_out, from_server, output, calls, drained)
             try:
                 yield Wire(incoming, outgoing)
@@ -109,6 +111,7 @@ async def _pump_in(
     to_server: Outbox[SessionMessage | Exception],
     output: "_Output",
     calls: _InFlight,
+    stop: anyio.Event,
 ) -> None:
     lines, inbox = channel[bytes | None](16)
     token = anyio.lowlevel.current_token()
@@ -118,17 +121,25 @@ async def _pump_in(
 
     _start_thread(_read_lines, descriptor, forward)
     with lines, inbox, to_server:
-        async for line in inbox:
-            if line is None:
-                break
-            message = parse(line)
-            if isinstance(message, Refusal):
-                await output.send(message.encoded())
-            elif message is not None:
-                await to_server.send(_session_message(message, calls))
-        # The client left. What it asked for may still be on its way.
+        async with anyio.create_task_group() as group:
+            group.start_soon(_cancel_on, stop, group.cancel_scope)
+            async for line in inbox:
+                if line is None:
+                    break
+                message = parse(line)
+                if isinstance(message, Refusal):
+                    await output.send(message.encoded())
+                elif message is not None:
+                    await to_server.send(_session_message(message, calls))
+            group.cancel_scope.cancel()
+        # No more requests. What was asked for may still be on its way.
         with anyio.move_on_after(FINISH_WITHIN):
             await calls.wait()
+
+
+async def _cancel_on(event: anyio.Event, scope: anyio.CancelScope) -> None:
+    await event.wait()
+    scope.cancel()
 
 
 def _session_message(message: Any, calls: _InFlight) -> SessionMessage:

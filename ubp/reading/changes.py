@@ -28,18 +28,23 @@ def differences(
     With *force* every file found is read again, whatever the index says.
     """
     seen: set[str] = set()
+    unseen: list[str] = []
     for item in found:
         seen.add(item.path)
         match item:
-            case Refused(path, reason):
+            case Refused(path, reason, folder):
+                if folder:
+                    unseen.append(f"{path}/" if path else "")
                 # Refused before: it is in the index as such, and nothing was read.
                 if force or known.get(path) != Known(None, None):
                     yield ParseFailed(pack, path, reason)
             case Found(path, stamp):
                 old = known.get(path)
                 if force or old is None:
-                    yield FileChanged(pack, path, stamp.size)
+                    yield FileChanged(pack, path, stamp)
                 elif old.stamp != stamp:
-                    yield FileChanged(pack, path, stamp.size, old.digest)
-    for path in known.keys() - seen:
-        yield FileGone(pack, path)
+                    yield FileChanged(pack, path, stamp, old.digest)
+    for path in sorted(known.keys() - seen):
+        # What is in a folder that cannot be looked into is not known to be gone.
+        if not path.startswith(tuple(unseen)):
+            yield FileGone(pack, path)

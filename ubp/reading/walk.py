@@ -16,7 +16,7 @@ from ubp.messages import FileStamp
 
 __all__ = ("NEVER_READ", "Found", "Refused", "matcher", "stamp_of", "walk")
 
-NEVER_READ = frozenset({".git", ".ubp", ".kanban", "node_modules"})
+NEVER_READ = frozenset({".git", ".kanban", ".ubp", ".venv", "node_modules"})
 """Folders that are never part of anybody's documents, at any depth."""
 
 _FLAGS = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.FORCEUNIX
@@ -30,10 +30,12 @@ class Found(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """Something whose name matches and that must not, or cannot, be read."""
+    """Something that must not, or cannot, be read although it would be wanted."""
 
     path: str
     reason: str
+    folder: bool = False
+    """Whether it is a folder, so that nobody knows what is in it."""
 
 
 def stamp_of(info: os.stat_result) -> FileStamp:
@@ -65,9 +67,11 @@ def walk(
         try:
             entries = list(os.scandir(root / prefix))
         except FileNotFoundError:
+            if not prefix:  # the whole folder: unmounted, perhaps
+                yield Refused("", "The folder is not there.", folder=True)
             continue
         except OSError as error:
-            yield Refused(prefix.rstrip("/") or ".", _why(error))
+            yield Refused(prefix.rstrip("/"), _why(error), folder=True)
             continue
         for entry in entries:
             path = prefix + entry.name

@@ -137,7 +137,8 @@ def _shares(ranked: Sequence[Ranked]) -> list[tuple[int, float]]:
 def _telling(query: str) -> list[str]:
     """The words of *query* worth looking for one by one.
 
-    Stop words and runs of nothing but hiragana are left out when anything else is left.
+    Stop words, single letters and runs of nothing but hiragana are left out when
+    anything else is left.
     """
     words = [
         run.text
@@ -147,7 +148,11 @@ def _telling(query: str) -> list[str]:
     ]
     parts = [part for word in words for part in _scripts(word)]
     telling = [
-        part for part in parts if part not in _STOP_WORDS and not _is_hiragana(part)
+        part
+        for part in parts
+        if part not in _STOP_WORDS
+        and not _is_hiragana(part)
+        and not (part.isascii() and len(part) == 1)
     ]
     return telling or parts
 
