@@ -13,7 +13,7 @@ __all__ = (
     "pieces",
 )
 
-_CHARACTERS = st.characters(exclude_categories=("Cs",), exclude_characters="\0\r")
+_CHARACTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0\r")
 
 anything = st.text(_CHARACTERS)
 """Whatever a file may hold once it is decoded and its line ends are of one kind."""
@@ -157,25 +157,12 @@ page_paths = st.lists(_SEGMENTS, min_size=1, max_size=3).map(
 )
 """Paths of pages in the docs folder."""
 
+_OF_TARGETS = (
+    "a b .. . / / // .md .MD # ?q %20 %2e %ff %00 http: mailto: 設計 カ\u3099 \\ | :"
+)
+
 link_targets = st.one_of(
-    st.lists(
-        st.sampled_from(
-            ("a", "b", "..", ".", "/", "/", "//", ".md", ".MD", "#", "?q", "%20", "%2e")
-            + (
-                "%ff",
-                "%00",
-                "http:",
-                "mailto:",
-                "設計",
-                "カ\u3099",
-                " ",
-                "\\",
-                "|",
-                ":",
-            )
-        ),
-        max_size=8,
-    ).map("".join),
+    st.lists(st.sampled_from([*_OF_TARGETS.split(), " "]), max_size=8).map("".join),
     anything,
 )
 """Targets of links, from plain to hostile."""

@@ -71,7 +71,7 @@ def test_unknown_settings_are_kept_for_whoever_warns(tmp_path: Path) -> None:
     assert project.unknown_settings == ("colour",)
 
 
-@pytest.mark.parametrize("outside", ["..", "../other", "/tmp", "docs/../../other"])
+@pytest.mark.parametrize("outside", ["..", "../other", "/usr", "docs/../../other"])
 def test_docs_dir_outside_the_project_is_refused(tmp_path: Path, outside: str) -> None:
     settings = f"docs_dir = '{outside}'"
     write_files(tmp_path, {"project/ubp.toml": settings, "other/a.md": ""})

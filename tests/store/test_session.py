@@ -42,8 +42,7 @@ async def test_function_gets_the_connection_and_its_arguments(path: Path) -> Non
 
 
 async def test_functions_run_outside_the_event_loop(path: Path) -> None:
-    def where(db: apsw.Connection) -> int:
-        assert db
+    def where(_: apsw.Connection) -> int:
         return threading.get_ident()
 
     async with reading(path) as session:
@@ -94,8 +93,8 @@ async def test_refusal_of_sqlite_is_an_error_of_ours(path: Path) -> None:
 
 
 async def test_error_of_the_function_arrives_as_it_was_raised(path: Path) -> None:
-    def fail(db: apsw.Connection) -> None:
-        raise KeyError(str(db is not None))
+    def fail(_: apsw.Connection) -> None:
+        raise KeyError
 
     async with reading(path) as session:
         with pytest.raises(KeyError):
@@ -144,10 +143,9 @@ async def cancelled_while_running(session: Session) -> Exception | None:
     raised: list[Exception] = []
 
     def endless(db: apsw.Connection) -> None:
-        def tell(i: int) -> int:
-            if i == 1:
-                anyio.from_thread.run_sync(running.set)
-            return i + 1
+        def tell(*_: object) -> int:
+            anyio.from_thread.run_sync(running.set)
+            return 1
 
         db.create_scalar_function("tell", tell, 1)
         db.execute(ENDLESS).fetchall()

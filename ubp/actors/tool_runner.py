@@ -12,7 +12,7 @@ from ubp.messages import RunTool
 from ubp.packs import tools_of
 from ubp.project import Project
 from ubp.telemetry import get_logger
-from ubp.toolkit import Context, Database, Pack
+from ubp.toolkit import Context, Database, Pack, timing
 
 __all__ = ("ToolRunner",)
 
@@ -38,9 +38,14 @@ class ToolRunner:
         """The tool's result, or the error it raised."""
         _, tool = self._tools[request.tool]
         context = Context(db, self._project, request.request_id)
-        with structlog.contextvars.bound_contextvars(
-            request_id=request.request_id, tool=tool.name
+        with (
+            structlog.contextvars.bound_contextvars(
+                request_id=request.request_id, tool=tool.name
+            ),
+            timing() as spent,
         ):
+            if request.asked:
+                spent["queued"] = (context.started - request.asked) * 1000
             try:
                 result = await tool.handler(context, request.arguments)
             except UbpError as error:
@@ -54,7 +59,7 @@ class ToolRunner:
                 log.exception("tool.crashed")
                 return InternalError()
             took = context.elapsed_ms()
-            phases = {name: round(ms, 1) for name, ms in context.phases.items()}
+            phases = {f"{name}_ms": round(ms, 1) for name, ms in spent.items()}
             if took > tool.slow_ms:
                 log.warning("tool.slow", ms=took, expected_ms=tool.slow_ms, **phases)
             log.debug("tool.done", ms=took, arguments=request.arguments, **phases)

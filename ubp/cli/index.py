@@ -35,7 +35,7 @@ def index(app: App, force: bool, only: Path | None, no_embed: bool) -> None:
     report = run_index(project, packs, Scan(force, path), app.terminal)
     if only is not None and not (report.files_seen or report.documents_removed):
         raise PageNotFound(str(only))
-    app.terminal.show(report, *summary(report))
+    app.terminal.show(report, *([] if app.terminal.quiet else summary(report)))
 
 
 def summary(report: IndexReport) -> list[str]:

@@ -19,7 +19,7 @@ SHARED = (
     ),
     click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON document."),
     click.Option(
-        ["-q", "--quiet"], is_flag=True, help="Print only what was asked for."
+        ["-q", "--quiet"], is_flag=True, help="Print less, and log only errors."
     ),
     click.Option(["-v", "--verbose"], is_flag=True, help="Log what happens."),
     click.Option(["--no-color"], is_flag=True, help="No colours."),

@@ -3,6 +3,7 @@
 import itertools
 import re
 from collections.abc import Sequence
+from time import perf_counter
 from typing import Any
 
 import msgspec
@@ -58,7 +59,7 @@ class Dispatcher:
         )
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             log.debug("tool.asked", tool=tool.name)
-            message = RunTool(tool.name, args, request_id)
+            message = RunTool(tool.name, args, request_id, perf_counter())
             return await ask(outbox, message, within=ANSWER_WITHIN)
 
 

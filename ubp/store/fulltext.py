@@ -259,20 +259,27 @@ class Index:
         self, db: apsw.Connection, rows: set[int] | None, tokens: Sequence[str]
     ) -> set[int]:
         """Those of *rows* (of all rows, if None) whose text contains every token."""
-        if rows is not None and not tokens:
+        if not tokens:
+            return rows or set()
+        longest, *others = sorted(tokens, key=len, reverse=True)
+        if rows is None:
+            found = db.execute(self._sql["containing"], (longest,))
+        else:
+            found = db.execute(self._sql["containing_of"], (_array(rows), longest))
+        rows = {row for (row,) in found}
+        if not others:
             return rows
-        found = (
-            db.execute(self._sql["texts"])
-            if rows is None
-            else db.execute(
-                self._sql["texts_of"], (msgspec.json.encode(sorted(rows)).decode(),)
-            )
-        )
-        return {row for row, text in found if all(token in text for token in tokens)}
+        texts = db.execute(self._sql["texts_of"], (_array(rows),))
+        return {row for row, text in texts if all(token in text for token in others)}
 
     def _scored(self, db: apsw.Connection, match: str) -> Iterator[tuple[int, float]]:
         for row, rank in db.execute(self._sql["scored"], (match,)):
             yield row, max(0.0, -rank)
+
+
+def _array(rows: Iterable[int]) -> str:
+    """Rows as ``json_each`` reads them: one statement for any number of them."""
+    return msgspec.json.encode(sorted(rows)).decode()
 
 
 def _quoted(text: str) -> str:
@@ -321,7 +328,11 @@ _STATEMENTS = {
     "long_words": """
         SELECT id FROM {rows} WHERE has_long_word AND instr({folded}, ?) > 0
     """,
-    "texts": "SELECT id, {folded} FROM {rows}",
+    "containing": "SELECT id FROM {rows} WHERE instr({folded}, ?) > 0",
+    "containing_of": """
+        SELECT {rows}.id FROM json_each(?) JOIN {rows} ON {rows}.id = json_each.value
+         WHERE instr({folded}, ?) > 0
+    """,
     "texts_of": """
         SELECT {rows}.id, {folded}
           FROM json_each(?) JOIN {rows} ON {rows}.id = json_each.value

@@ -207,7 +207,8 @@ def test_sources_that_are_no_list_are_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["../secret", "a/../../secret", "/etc/passwd", "link/secret", "a..b", "a\\0"]
+    "path",
+    ["../secret", "a/../../secret", "/etc/passwd", "link/secret", "a..b", "a\\0"],
 )
 def test_source_outside_the_project_is_not_tracked(tmp_path: Path, path: str) -> None:
     project = vault(tmp_path / "project", {"a.md": ""})

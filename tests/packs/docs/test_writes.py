@@ -292,27 +292,25 @@ def test_link_to_a_folder_by_dots_resolves_when_its_page_appears() -> None:
 
 # -- incremental equals fresh ----------------------------------------------------------
 
-page_paths = st.sampled_from(
-    (
-        ("a.md", "b.md", "A.md", "x.md", "index.md", "x/a.md", "x/b.md", "x/index.md")
-        + ("x/README.md", "x/_index.md", "x/y/a.md", "x/y.md", "x/y/index.md", "設計.md")
-    )
-)
+PATHS = """
+    a.md b.md A.md x.md index.md 設計.md x/a.md x/b.md x/y.md x/index.md x/_index.md
+    x/README.md x/y/a.md x/y/index.md
+"""
 
-link_texts = st.sampled_from(
-    (
-        "[[a]] [[A.md]] [[b|extends]] [[x]] [[x/a]] [[x/a|depends_on]] [[y/a]] [[./b]] "
-        "[[../a]] [[/x/a]] [[x/y/a]] [[index]] [[one]] [[Two|implements]] [[x/one]] "
-        "[[設計]] [[a#part]] [[missing]] [l](a.md) [l](b.md) [l](x/a.md) [l](../a.md) "
-        "[l](./y/a.md) [l](/x/) [l](/x) [l](/x/y/) [l](/a) [l](/b) [l](/missing) "
-        "[l](設計.md) [[readme]] [l](/index) [l](/x/a.md)"
-    ).split(" ")
-)
+LINKS = """
+    [[a]] [[A.md]] [[b|extends]] [[x]] [[x/a]] [[x/a|depends_on]] [[y/a]] [[./b]]
+    [[../a]] [[/x/a]] [[x/y/a]] [[index]] [[one]] [[Two|implements]] [[x/one]]
+    [[設計]] [[a#part]] [[missing]] [[readme]]
+    [l](a.md) [l](b.md) [l](x/a.md) [l](../a.md) [l](./y/a.md) [l](設計.md)
+    [l](/x/) [l](/x) [l](/x/y/) [l](/a) [l](/b) [l](/index) [l](/x/a.md) [l](/missing)
+"""
+
+page_paths = st.sampled_from(PATHS.split())
 
 page_texts = st.builds(
     lambda title, links: f"{title}\n\n{' '.join(links)}",
     st.sampled_from(("", "# One", "# Two", "# a", "# x/one", "# Index", "# README.md")),
-    st.lists(link_texts, max_size=6),
+    st.lists(st.sampled_from(LINKS.split()), max_size=6),
 )
 
 Step = tuple[str, str | None]
@@ -361,7 +359,8 @@ def found(db: apsw.Connection, query: str) -> set[tuple[str, int]]:
     """Path and position of the sections that contain *query*."""
     rows = SECTIONS.search(db, query).rows
     sections = db.execute(
-        "SELECT s.id, path, ordinal FROM docs_section s JOIN docs_page p ON p.id = page_id"
+        "SELECT s.id, path, ordinal"
+        "  FROM docs_section AS s JOIN docs_page AS p ON p.id = s.page_id"
     )
     return {(path, ordinal) for row, path, ordinal in sections if row in rows}
 

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from ubp.packs.docs import graph, queries
 from ubp.packs.docs.fields import Took
 from ubp.packs.docs.kinds import DocType, LinkType
-from ubp.toolkit import Context, Effect, tool
+from ubp.toolkit import Context, Effect, phase, tool
 
 __all__ = ("get_graph", "list_pages")
 
@@ -49,7 +49,7 @@ class PageList(Struct, frozen=True, kw_only=True):
 
 @tool("ubp_list_pages", Effect.READ, slow_ms=50)
 async def list_pages(ctx: Context, args: ListPages) -> PageList:
-    with ctx.phase("sql"):
+    with phase("query"):
         pages = await ctx.db.run(_listed, args)
     return PageList(pages=pages, total=len(pages), query_time_ms=ctx.elapsed_ms())
 
@@ -122,7 +122,7 @@ class PageGraph(Struct, frozen=True, kw_only=True):
 
 @tool("ubp_get_graph", Effect.READ, slow_ms=100)
 async def get_graph(ctx: Context, args: GetGraph) -> PageGraph:
-    with ctx.phase("sql"):
+    with phase("query"):
         nodes, edges = await ctx.db.run(_graph, args)
     return PageGraph(nodes=nodes, edges=edges, query_time_ms=ctx.elapsed_ms())
 

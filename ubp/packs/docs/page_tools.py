@@ -10,7 +10,7 @@ from ubp.packs.docs.fields import SUMMARY, Filepath, Took
 from ubp.packs.docs.kinds import Direction, DocType, LinkType, Staleness
 from ubp.packs.docs.queries import Page, Section
 from ubp.packs.docs.reports import verdicts
-from ubp.toolkit import Context, Effect, tool
+from ubp.toolkit import Context, Effect, phase, tool
 
 __all__ = ("get_context", "get_page")
 
@@ -59,7 +59,7 @@ class WholePage(Struct, frozen=True, kw_only=True):
 
 @tool("ubp_get_page", Effect.READ, slow_ms=50)
 async def get_page(ctx: Context, args: GetPage) -> WholePage:
-    with ctx.phase("sql"):
+    with phase("query"):
         return await ctx.db.run(_whole_page, args.filepath, ctx)
 
 
@@ -160,7 +160,7 @@ class PageContext(Struct, frozen=True, kw_only=True):
 
 @tool("ubp_get_context", Effect.READ, slow_ms=100)
 async def get_context(ctx: Context, args: GetContext) -> PageContext:
-    with ctx.phase("sql"):
+    with phase("query"):
         return await ctx.db.run(_page_context, args, ctx)
 
 

@@ -21,6 +21,7 @@ from ubp.lexicon import Kind
 from ubp.packs.docs import queries
 from ubp.packs.docs.text_index import SECTIONS
 from ubp.store.fulltext import Ranked
+from ubp.toolkit import phase
 
 __all__ = (
     "Found",
@@ -83,12 +84,14 @@ def literally(
     db: apsw.Connection, query: str, doc_type: str | None, limit: int
 ) -> tuple[list[SectionHit], int]:
     """The sections that contain every token of *query*, and how many there are."""
-    matches = SECTIONS.search(db, query)
+    with phase("match"):
+        matches = SECTIONS.search(db, query)
     rows = matches.rows
     if doc_type is not None:
         rows = queries.pages_of_sections(db, rows, doc_type).keys() & rows
     ranked = (hit for hit in SECTIONS.ranked(db, matches) if hit.row in rows)
-    best = list(itertools.islice(ranked, limit))
+    with phase("rank"):
+        best = list(itertools.islice(ranked, limit))
     page_of = queries.pages_of_sections(db, [hit.row for hit in best], doc_type)
     hits = [SectionHit(row, page_of[row], rank) for row, rank in best]
     return hits, len(rows)
@@ -98,12 +101,15 @@ def by_words(
     db: apsw.Connection, query: str, doc_type: str | None, limit: int
 ) -> Found:
     """The pages that fit the words of *query*."""
-    matches = SECTIONS.search(db, query)
+    with phase("match"):
+        matches = SECTIONS.search(db, query)
     page_of = queries.pages_of_sections(db, matches.rows, doc_type)
-    strict = [hit for hit in SECTIONS.ranked(db, matches) if hit.row in page_of]
+    with phase("rank"):
+        strict = [hit for hit in SECTIONS.ranked(db, matches) if hit.row in page_of]
     signals = [(row, (1 + share) / 2) for row, share in _shares(strict)]
     if len(set(page_of.values())) < limit:
-        loose = SECTIONS.some_words(db, _telling(query))[:_MOST_LOOSE]
+        with phase("some_words"):
+            loose = SECTIONS.some_words(db, _telling(query))[:_MOST_LOOSE]
         more = queries.pages_of_sections(db, [hit.row for hit in loose], doc_type)
         fresh = [hit for hit in loose if hit.row in more and hit.row not in page_of]
         signals += [(row, share / 2) for row, share in _shares(fresh)]

@@ -12,7 +12,7 @@ from ubp.packs.docs.kinds import DocType, LinkType, Staleness
 from ubp.packs.docs.reports import verdicts
 from ubp.packs.docs.snippets import snippet
 from ubp.project import Project
-from ubp.toolkit import Context, Effect, tool
+from ubp.toolkit import Context, Effect, phase, tool
 
 __all__ = ("fulltext_search", "search_pages")
 
@@ -101,7 +101,7 @@ class SearchResults(Struct, frozen=True, kw_only=True):
 
 @tool("ubp_search", Effect.READ, slow_ms=200)
 async def search_pages(ctx: Context, args: SearchPages) -> SearchResults:
-    with ctx.phase("sql"):
+    with phase("query"):
         results, total = await ctx.db.run(_search, args, ctx.project)
     return SearchResults(
         results=results,
@@ -123,7 +123,8 @@ def _search(
     best = sorted(found.hits, key=lambda hit: (-hit.score, pages[hit.page].path))[
         :limit
     ]
-    trust = verdicts(db, [hit.page for hit in best], project)
+    with phase("staleness"):
+        trust = verdicts(db, [hit.page for hit in best], project)
     texts = queries.section_texts(
         db, [section.section for hit in best for section in hit.sections]
     )
@@ -217,7 +218,7 @@ class FulltextHits(Struct, frozen=True, kw_only=True):
 
 @tool("ubp_fulltext_search", Effect.READ, slow_ms=100)
 async def fulltext_search(ctx: Context, args: FulltextSearch) -> FulltextHits:
-    with ctx.phase("sql"):
+    with phase("query"):
         hits, total = await ctx.db.run(_fulltext, args)
     return FulltextHits(results=hits, total_found=total, query_time_ms=ctx.elapsed_ms())
 
