@@ -45,9 +45,10 @@ _RUNS = re.compile(
     rf"(?P<cjk>[{_CJK}]+)|(?P<word>[^\W_{_CJK}]+)|(?P<other>(?:_|[^\w{_CJK}])+)"
 )
 
-# Names that are nothing but a letter once punctuation separates. Written out beside
-# the text, wherever they occur, so that a search for them has an index to use.
-_NAMED = {"c++": "cplusplus", "c#": "csharp", "f#": "fsharp"}
+# Names that are nothing but a letter once punctuation separates. Each is written out
+# beside the text, wherever it occurs, as a private character that no text has as a
+# word, so that a search for it has an index to use.
+_NAMED = {"c++": "\ue001", "c#": "\ue002", "f#": "\ue003"}
 _NAMES = re.compile("|".join(re.escape(name) for name in _NAMED))
 
 _TO_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
@@ -131,7 +132,6 @@ def spread(folded: str) -> Spread:
         words -= too_long
         written = " ".join(part for part in written.split() if part not in too_long)
     if named := names(folded):
-        words |= named
         written = f"{written} {' '.join(sorted(named))}"
     return Spread(written, words, bool(too_long))
 

@@ -29,7 +29,7 @@ async def scanned(project: Project, scan: Scan | None = None) -> list[FileEvent]
     """Every event of one comparison."""
     packs = discover()
     async with writing(project.database) as session:
-        await session.run(prepare_database, packs)
+        await session.run(prepare_database)
     outbox, inbox = channel[FileEvent](100)
     async with reading(project.database) as index:
         watcher = Watcher(
@@ -148,7 +148,7 @@ async def test_a_full_parser_makes_the_watcher_wait(project: Project) -> None:
         (project.docs_dir / f"{number}.md").write_text("# X\n", encoding="utf-8")
     packs = discover()
     async with writing(project.database) as session:
-        await session.run(prepare_database, packs)
+        await session.run(prepare_database)
     outbox, inbox = channel[FileEvent](1)
     progress = Progress()
     reader = packs[0].reading

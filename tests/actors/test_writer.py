@@ -68,7 +68,7 @@ async def running(root: Path) -> AsyncIterator[Rig]:
     calls, call_inbox = channel[Call[RunTool, Any]](4)
     progress = Progress()
     async with writing(project.database) as session:
-        await session.run(prepare_database, discover())
+        await session.run(prepare_database)
         writer = Writer(
             inbox,
             call_inbox,

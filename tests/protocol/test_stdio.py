@@ -1,7 +1,9 @@
 """The wire over real pipes."""
 
 import os
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 import anyio
@@ -29,11 +31,14 @@ def pipes() -> Iterator[Pipes]:
     server_in, to_server = os.pipe()
     from_server, server_out = os.pipe()
     yield Pipes(to_server, from_server, Descriptors(server_in, server_out))
-    for descriptor in (to_server, from_server, server_in, server_out):
-        try:
-            os.close(descriptor)
-        except OSError:
-            continue
+    with suppress(OSError):
+        os.close(to_server)
+    # Now the reading thread sees the end; before its descriptor is used again.
+    for thread in threading.enumerate():
+        if thread.name in {"_read_lines", "_write_lines"}:
+            thread.join(10)
+    for descriptor in (from_server, server_in, server_out):
+        os.close(descriptor)
 
 
 async def answer(pipes: Pipes) -> dict[str, object]:

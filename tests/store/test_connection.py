@@ -135,11 +135,6 @@ def test_part_of_a_transaction_goes_with_it(db: apsw.Connection) -> None:
     assert numbers(db) == []
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="BUG: when COMMIT itself fails the transaction stays open; the next one is "
-    "then taken for a part of it and never committed",
-)
 def test_transaction_that_cannot_be_committed_is_over(db: apsw.Connection) -> None:
     db.execute("CREATE TABLE c (n REFERENCES t (n) DEFERRABLE INITIALLY DEFERRED)")
 

@@ -30,7 +30,7 @@ from ubp.messages import (
 from ubp.packs import enabled
 from ubp.project import Project, open_project
 from ubp.reading.markdown import normalise
-from ubp.reading.walk import stamp_of
+from ubp.reading.walk import open_file, stamp_of
 from ubp.toolkit import FileText, Reading, Source
 
 __all__ = ("ReaderBug", "main", "outcome", "read_frame", "write_frame")
@@ -72,7 +72,7 @@ def outcome(
     try:
         if not full.resolve().is_relative_to(source.folder.resolve()):
             return ParseFailed(pack, path, "A symbolic link that leaves the folder.")
-        with full.open("rb") as file:
+        with open_file(full) as file:
             stamp = stamp_of(os.fstat(file.fileno()))
             raw = file.read()
     except (FileNotFoundError, NotADirectoryError):

@@ -120,10 +120,9 @@ async def index_once(
                 group.start_soon(partial(supervise, actor, forgiven=0))
 
 
-def prepare_database(db: apsw.Connection, packs: Sequence[Pack] | None = None) -> None:
+def prepare_database(db: apsw.Connection) -> None:
     """Bring the schema up to date; of every pack, so enabling one needs nothing."""
-    packs = discover() if packs is None else packs
-    sets = [migrations.Set(pack.name, pack.migrations) for pack in packs]
+    sets = [migrations.Set(pack.name, pack.migrations) for pack in discover()]
     migrations.apply(db, [migrations.CORE, *sets])
 
 

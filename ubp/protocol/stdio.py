@@ -81,6 +81,7 @@ async def open_wire(descriptors: Descriptors, stop: anyio.Event) -> AsyncIterato
                 outgoing.close()
                 with anyio.move_on_after(DRAIN_WITHIN, shield=True):
                     await drained.wait()
+                output.close()
                 group.cancel_scope.cancel()
 
 
@@ -181,7 +182,8 @@ class _Output:
         self._turn = anyio.Lock()
         self._token = anyio.lowlevel.current_token()
         # Holds one line at most: the lock is only released when it is written.
-        self._lines: queue.SimpleQueue[tuple[bytes, anyio.Event]] = queue.SimpleQueue()
+        self._lines: queue.SimpleQueue[tuple[bytes, anyio.Event] | None]
+        self._lines = queue.SimpleQueue()
         _start_thread(self._write_lines)
 
     async def send(self, line: bytes) -> None:
@@ -190,9 +192,13 @@ class _Output:
             self._lines.put((line + b"\n", written))
             await written.wait()
 
+    def close(self) -> None:
+        """Let the thread end; what it was given before is written first."""
+        self._lines.put(None)
+
     def _write_lines(self) -> None:
-        while True:
-            line, written = self._lines.get()
+        while (item := self._lines.get()) is not None:
+            line, written = item
             with suppress(OSError):  # the client has gone; its input ends too
                 view = memoryview(line)
                 while view:

@@ -4,9 +4,11 @@ Symbolic links are followed only to files inside the folder; everything that is 
 out although its name matches is reported with the reason.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from io import BufferedReader
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +16,7 @@ from wcmatch import glob
 
 from ubp.messages import FileStamp
 
-__all__ = ("NEVER_READ", "Found", "Refused", "matcher", "stamp_of", "walk")
+__all__ = ("NEVER_READ", "Found", "Refused", "matcher", "open_file", "stamp_of", "walk")
 
 NEVER_READ = frozenset({".git", ".kanban", ".ubp", ".venv", "node_modules"})
 """Folders that are never part of anybody's documents, at any depth."""
@@ -36,6 +38,18 @@ class Refused(NamedTuple):
     reason: str
     folder: bool = False
     """Whether it is a folder, so that nobody knows what is in it."""
+
+
+def open_file(path: Path) -> BufferedReader:
+    """Open a regular file for reading; anything else is an ``OSError``.
+
+    Without waiting: opening a pipe would, until somebody writes to it.
+    """
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "not a regular file")
+    return os.fdopen(descriptor, "rb")
 
 
 def stamp_of(info: os.stat_result) -> FileStamp:

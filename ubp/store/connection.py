@@ -68,12 +68,12 @@ def transaction(db: apsw.Connection) -> Iterator[None]:
     db.execute("BEGIN IMMEDIATE" if outermost else "SAVEPOINT part")
     try:
         yield
+        db.execute("COMMIT" if outermost else "RELEASE part")
     except BaseException:
         # SQLite may have rolled back by itself, on a full disk for instance.
         if db.in_transaction:
             db.execute("ROLLBACK" if outermost else "ROLLBACK TO part; RELEASE part")
         raise
-    db.execute("COMMIT" if outermost else "RELEASE part")
 
 
 @contextmanager

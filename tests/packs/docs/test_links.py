@@ -227,11 +227,6 @@ def test_composed_and_decomposed_names_are_one(name: str) -> None:
     assert key_of(unicodedata.normalize("NFD", name)) == key_of(name)
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="BUG: lower() writes the last sigma of a word differently before '.md': "
-    "[[ΟΔΟΣ]] never finds ΟΔΟΣ.md",
-)
 def test_key_of_a_name_does_not_depend_on_its_extension() -> None:
     assert key_of("ΟΔΟΣ.md") == key_of("ΟΔΟΣ")
 
@@ -280,11 +275,6 @@ def test_name_of_a_plan_is_the_last_segment() -> None:
     assert plan("markdown", "a/b", "x.md").name == "b"
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="BUG: the folder of the linking page is taken for a page's name, so a "
-    "folder that ends in '.md' loses its ending and relative wikilinks dangle",
-)
 def test_folder_that_ends_like_a_page_keeps_its_name() -> None:
     assert plan("wiki", "./b", "notes.md/a.md") == Plan(exact=("notes.md/b",))
 

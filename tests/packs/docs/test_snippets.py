@@ -91,11 +91,6 @@ def test_match_longer_than_the_window_is_an_answer() -> None:
     assert len(snippet(f"{BEFORE}{'x' * 9_000}", ["x" * 9_000])) < 500
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="BUG: where one character grows and another shrinks when folded, lengths "
-    "are equal, places are not, and the wrong characters are marked",
-)
 def test_match_is_marked_between_characters_that_grow_and_shrink() -> None:
     assert marked(snippet("ﬁ dog e\u0301", ["dog"])) == ["dog"]
 

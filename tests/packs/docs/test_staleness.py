@@ -129,11 +129,6 @@ def test_source_replaced_by_a_folder_is_deleted(root: Path) -> None:
 
 
 @pytest.mark.timeout(1)
-@pytest.mark.xfail(
-    strict=True,
-    reason="BUG: digest_of opens whatever a source is, so a pipe blocks the answer "
-    "for ever",
-)
 def test_source_replaced_by_a_pipe_is_deleted(root: Path) -> None:
     refs = baseline(root, "a.py")
 

@@ -4,7 +4,6 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 import apsw
-import pytest
 from databases import fresh, save, with_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -276,11 +275,6 @@ def test_tidying_keeps_everything_findable() -> None:
     assert len(SECTIONS.search(db, "beta").rows) == 1
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="BUG: a path that ends in '..' is looked up under its folder's name but "
-    "waits under another, so it stays dangling when that page appears",
-)
 def test_link_to_a_folder_by_dots_resolves_when_its_page_appears() -> None:
     db = with_pages({"guides/a.md": "[[x/..]]"})
 

@@ -56,8 +56,12 @@ class Plan(Struct, frozen=True):
 
 def key_of(name: str) -> str:
     """*name* as it is compared."""
-    folded = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).lower())
-    return folded.removesuffix(".md")
+    return _folded(name).removesuffix(".md")
+
+
+def _folded(name: str) -> str:
+    # Folded rather than lowered: a final sigma must not depend on what follows it.
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 def understood(
@@ -86,7 +90,7 @@ def understood(
 
 def plan(style: str, target: str, source_path: str) -> Plan:
     """How the target of a link on the page at *source_path* is looked up."""
-    folder = posixpath.dirname(source_path)
+    folder = _folded(posixpath.dirname(source_path))
     key = key_of(target)
     if style == "markdown":
         # Already a path in the docs folder; without ".md" a site's address.
@@ -94,19 +98,19 @@ def plan(style: str, target: str, source_path: str) -> Plan:
             return Plan(exact=(key,))
         return Plan(exact=(key, *(f"{key}/{name}".lstrip("/") for name in INDEX_NAMES)))
     if key.startswith(("./", "../")):
-        return Plan(exact=(_normalised(f"{key_of(folder)}/{key}"),))
+        return Plan(exact=(_normalised(f"{folder}/{key}"),))
     if key.startswith("/"):
         return Plan(exact=(_normalised(key),), title=key)
     if "/" in key:
-        near = _normalised(f"{key_of(folder)}/{key}")
+        near = _normalised(f"{folder}/{key}")
         return Plan(exact=(_normalised(key), near), ending=_normalised(key), title=key)
     return Plan(ending=key, title=key)
 
 
 def _wikilink(link: Link) -> tuple[PageLink | None, Warned | None]:
     name, _, fragment = link.target.partition("#")
-    name = " ".join(name.split())
-    if not name:
+    name = " ".join(name.split()).rstrip("/")
+    if not name or posixpath.basename(name) in {".", ".."}:
         return None, None
     label = " ".join(link.label.split()) if link.label else ""
     known = label in LINK_TYPES

@@ -15,7 +15,7 @@ from ubp.packs.docs import sections as page_sections
 from ubp.packs.docs.kinds import DOC_TYPES
 from ubp.packs.docs.links import PageLink
 from ubp.reading import frontmatter, markdown
-from ubp.reading.walk import stamp_of
+from ubp.reading.walk import open_file, stamp_of
 from ubp.toolkit import FileText
 
 __all__ = ("PageRecord", "SectionRecord", "SourceRef", "digest_of", "read_page")
@@ -92,7 +92,7 @@ def read_page(file: FileText) -> tuple[PageRecord, list[Warned]]:
 
 def digest_of(path: Path) -> tuple[str, FileStamp]:
     """The SHA-256 of a file's bytes, and its stamp from before they were read."""
-    with path.open("rb") as file:
+    with open_file(path) as file:
         stamp = stamp_of(os.fstat(file.fileno()))
         return hashlib.file_digest(file, "sha256").hexdigest(), stamp
 

@@ -51,7 +51,7 @@ def split(blocks: list[Block], *, largest: int = LARGEST) -> list[Section]:
     pieces = [
         piece for draft in _at_headings(blocks) for piece in _at_size(draft, largest)
     ]
-    return _joined(pieces) or [Section(None, 0, (), "", 0, continued=False, blocks=())]
+    return _joined(pieces)
 
 
 def _at_headings(blocks: list[Block]) -> list[_Draft]:
@@ -73,11 +73,10 @@ def _at_headings(blocks: list[Block]) -> list[_Draft]:
         else:
             current.parts += [(part, index) for part in paragraphs(block)]
             current.blocks.append(index)
-    if not drafts[0].parts:
+    if not drafts[0].parts and len(drafts) > 1:
         # Nothing but blank: its blocks, if any, go with the first heading.
         first = drafts.pop(0)
-        if drafts:
-            drafts[0].blocks[:0] = first.blocks
+        drafts[0].blocks[:0] = first.blocks
     return drafts
 
 

@@ -72,8 +72,8 @@ def _places(content: str, words: Sequence[str]) -> list[_Place]:
     searched = content[:_LONGEST_SEARCHED]
     folded = lexicon.fold(searched)
     origin: Sequence[int] = range(len(searched) + 1)
-    if len(folded) != len(searched):
-        # Folding changed lengths: each folded character must know where it came from.
+    if not _keeps_places(searched, folded):
+        # Each folded character must know where it came from.
         parts = [lexicon.fold(character) for character in searched]
         origin = [at for at, part in enumerate(parts) for _ in part] + [len(searched)]
         folded = "".join(parts)
@@ -85,6 +85,13 @@ def _places(content: str, words: Sequence[str]) -> list[_Place]:
         )
         for found in itertools.islice(pattern.finditer(folded), _MOST_PLACES)
     ]
+
+
+def _keeps_places(text: str, folded: str) -> bool:
+    """Whether every character of *text* is one of *folded*, at the same place."""
+    return len(text) == len(folded) and all(
+        len(lexicon.fold(character)) == 1 for character in set(text)
+    )
 
 
 def _at_words(content: str, start: int, end: int) -> tuple[int, int]:
