@@ -22,11 +22,11 @@ _PIECES = (
     # English, with what people put between words.
     "SQLite index the Architecture endpoints quick ok I don't foo-bar snake_case a "
     "v1.2.3 x86_64 is_ready() col:value NEAR(a, b) test* AND OR NOT 100% \\ ' \" ^ <b> "
-    "++ -- # @me a/b/c.md http://example.com/?q=1 e.g. … — × "
+    "C++ C# f# c+ plus sharp ++ -- # @me a/b/c.md http://example.com/?q=1 e.g. … — × "
     # Words no index holds, and a word that just fits.
     f"{'a' * 64} {'a' * 65} {'deadbeef' * 10} x{'日' * 70} "
     # Japanese, in several widths and compositions.
-    "認証フロー 認証 日本語 日本 本 東京都 の を検索する データベース ガ カ\u3099 ｶﾞ "
+    "認証フロー 認証 日本語 日本 本語 本 東京都 の を検索する データベース ガ カ\u3099 ｶﾞ "
     "ＡＰＩ １２３ 々 ー ・ 。 「引用」 𠮷野家 𠮷 ㍿ ① 〆切 ゟ Vue.jsの使い方 "
     # Other scripts, and characters that change when folded.
     "naïve cafe\u0301 straße ẞ ﬁle ﬃ İstanbul ΟΔΟΣ ὀδός ΐ Ǆ ½ 한국어 हिन्दी ไทย 🎉👍🏽"

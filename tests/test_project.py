@@ -18,6 +18,12 @@ def test_root_is_the_nearest_folder_with_a_marker(tmp_path: Path, marker: str) -
     assert find_root(project / "docs" / "deep") == project
 
 
+def test_folder_with_a_marker_is_its_own_root(tmp_path: Path) -> None:
+    write_files(tmp_path, {"ubp.toml": "", "project/ubp.toml": ""})
+
+    assert find_root(tmp_path / "project") == tmp_path / "project"
+
+
 def test_folder_without_a_marker_anywhere_is_its_own_root(tmp_path: Path) -> None:
     assert find_root(tmp_path) == tmp_path.resolve()
 

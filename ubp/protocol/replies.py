@@ -18,7 +18,7 @@ from ubp.errors import (
 )
 from ubp.toolkit import ErrorStyle, Pack
 
-__all__ = ("INVALID_PARAMS", "WireError", "failure", "success", "text_of", "value_of")
+__all__ = ("INVALID_PARAMS", "WireError", "failure", "success", "text_of")
 
 INVALID_PARAMS = -32602
 INTERNAL = -32603
@@ -79,11 +79,6 @@ def text_of(pack: Pack, result: Any) -> str:
     if pack.indented_text:
         encoded = msgspec.json.format(encoded, indent=2)
     return encoded.decode()
-
-
-def value_of(result: Any) -> Any:
-    """A result as plain data."""
-    return msgspec.to_builtins(result)
 
 
 def _first(

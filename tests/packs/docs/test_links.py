@@ -50,9 +50,20 @@ def test_spaces_around_target_and_label_do_not_count() -> None:
     assert meant("[[  api/auth  |  extends  ]]") == [("api/auth", "extends")]
 
 
-@pytest.mark.parametrize("text", ["[[]]", "[[ ]]", "[[|depends_on]]", "[[#part]]"])
+@pytest.mark.parametrize(
+    "text", ["[[]]", "[[ ]]", "[[|extends]]", "[[#part]]", "[[/]]"]
+)
 def test_wikilink_without_a_target_is_none(text: str) -> None:
     assert links(text) == []
+
+
+@pytest.mark.parametrize("text", ["[[.]]", "[[..]]", "[[x/..]]", "[[../]]", "[[a/.]]"])
+def test_wikilink_to_a_folder_by_dots_is_none(text: str) -> None:
+    assert links(text) == []
+
+
+def test_slash_at_the_end_does_not_count() -> None:
+    assert meant("[[api/auth/]]") == [("api/auth", "references")]
 
 
 def test_fragment_is_kept_beside_the_target() -> None:

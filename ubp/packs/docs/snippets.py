@@ -19,6 +19,10 @@ _MOST_WORDS = 64
 _MOST_PLACES = 1_000
 
 
+_CLUSTER = re.compile(r"(?s:.)[\u0300-\u036f\u3099\u309a]*")
+"""A character with its accents, which fold together."""
+
+
 class _Place(NamedTuple):
     """A match: where it is, and of which word."""
 
@@ -74,8 +78,12 @@ def _places(content: str, words: Sequence[str]) -> list[_Place]:
     origin: Sequence[int] = range(len(searched) + 1)
     if not _keeps_places(searched, folded):
         # Each folded character must know where it came from.
-        parts = [lexicon.fold(character) for character in searched]
-        origin = [at for at, part in enumerate(parts) for _ in part] + [len(searched)]
+        clusters = list(_CLUSTER.finditer(searched))
+        parts = [lexicon.fold(cluster.group()) for cluster in clusters]
+        origin = [
+            c.start() for c, part in zip(clusters, parts, strict=True) for _ in part
+        ]
+        origin.append(len(searched))
         folded = "".join(parts)
     return [
         _Place(
