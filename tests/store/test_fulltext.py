@@ -119,7 +119,7 @@ def queries(draw: st.DrawFn, texts: Sequence[Text]) -> str:
     )
 
 
-@settings(max_examples=120)
+@settings(max_examples=2 * settings().max_examples)
 @given(limits=every_path, texts=collections, data=st.data())
 def test_rows_are_exactly_those_that_contain_every_token(
     limits: Limits, texts: list[Text], data: st.DataObject
@@ -250,6 +250,29 @@ def test_words_are_found_by_any_part_in_heading_or_content(
     rows = list(store(db, texts))
 
     assert SECTIONS.search(db, query).rows == {rows[number] for number in found}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "foo-bar_baz(qux).ab",
+        "Vue.jsの使い方、第2版",
+        f"a{'b' * 70}-c.d",
+        "c++とC#のabc++",
+        "İstanbul ﬁle e\u0301té",
+    ],
+)
+def test_every_part_of_a_text_finds_it(text: str) -> None:
+    db = fresh()
+    folded = store(db, [(None, text), (None, "foo bar の使 c + + 2 é")])
+    parts_ = {text[i:j] for i in range(len(text)) for j in range(i + 1, len(text) + 1)}
+
+    wrong = [
+        part
+        for part in parts_
+        if SECTIONS.search(db, part).rows != containing(folded, part)
+    ]
+    assert wrong == []
 
 
 def test_parts_of_a_japanese_word_are_not_the_word() -> None:

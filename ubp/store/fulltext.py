@@ -20,7 +20,7 @@ import msgspec
 from ubp import lexicon
 from ubp.lexicon import Kind, Run
 
-__all__ = ("Index", "IndexedText", "Matches", "Ranked")
+__all__ = ("Index", "IndexedText", "Matches", "Ranked", "any_of")
 
 _MOST_LOOKED_UP = 64
 """Tokens looked up in the index; of a longer query the rest is checked in the text."""
@@ -159,13 +159,8 @@ class Index:
 
     def some_words(self, db: apsw.Connection, words: Sequence[str]) -> list[Ranked]:
         """Rows that contain at least one of *words* (words or CJK runs), best first."""
-        expressions = [
-            _run_expression(run) for word in words for run in lexicon.runs(word)
-        ]
-        wanted = [expression for expression in expressions if expression]
-        if not wanted:
-            return []
-        scored = self._scored(db, " OR ".join(dict.fromkeys(wanted)))
+        match = any_of(words)
+        scored = self._scored(db, match) if match else ()
         return [Ranked(row, -score) for row, score in scored]
 
     # -- one token ---------------------------------------------------------------------
@@ -280,6 +275,12 @@ class Index:
 def _array(rows: Iterable[int]) -> str:
     """Rows as ``json_each`` reads them: one statement for any number of them."""
     return msgspec.json.encode(sorted(rows)).decode()
+
+
+def any_of(words: Iterable[str]) -> str:
+    """The expression for any of *words*, folded; empty where none can be looked up."""
+    found = (_run_expression(run) for word in words for run in lexicon.runs(word))
+    return " OR ".join(dict.fromkeys(each for each in found if each))
 
 
 def _quoted(text: str) -> str:

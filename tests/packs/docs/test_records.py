@@ -209,7 +209,7 @@ def test_sources_that_are_no_list_are_a_warning(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["../secret", "a/../../secret", "/etc/passwd", "link/secret", "a..b", "a\\0"],
+    ["../secret", "a/../../secret", "/etc/passwd", "link/secret", "a..b"],
 )
 def test_source_outside_the_project_is_not_tracked(tmp_path: Path, path: str) -> None:
     project = vault(tmp_path / "project", {"a.md": ""})
@@ -220,11 +220,8 @@ def test_source_outside_the_project_is_not_tracked(tmp_path: Path, path: str) ->
         f'---\nsource_refs: ["{path}", ok]\n---\n', "x.md", project
     )
 
-    if path == "a\\0":  # YAML's NUL is dropped before anybody sees it
-        assert [ref.path for ref in record.source_refs] == ["a", "ok"]
-    else:
-        assert [ref.path for ref in record.source_refs] == ["ok"]
-        assert [warning.kind for warning in warnings] == ["source_ref_outside"]
+    assert [ref.path for ref in record.source_refs] == ["ok"]
+    assert [warning.kind for warning in warnings] == ["source_ref_outside"]
 
 
 def test_source_that_is_a_folder_or_has_an_endless_name_was_never_seen(

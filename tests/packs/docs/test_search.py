@@ -171,6 +171,8 @@ def test_words_of_anything_are_an_answer_in_order(
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
     assert found.total == len({hit.page for hit in found.hits}) == len(found.hits)
+    rows = [section.section for hit in found.hits for section in hit.sections]
+    assert len(set(rows)) == len(rows)
     strict = queries.pages_of_sections(db, SECTIONS.search(db, query).rows, None)
     assert {hit.page for hit in found.hits if hit.score >= 0.5} >= set(strict.values())
     assert {hit.page for hit in found.hits if hit.score > 0.5} <= set(strict.values())
@@ -221,3 +223,67 @@ def test_page_changed_is_found_by_its_new_words_only() -> None:
 
     assert literal_paths(db, "alpha") == []
     assert literal_paths(db, "beta") == ["a.md"]
+
+
+# -- by name ---------------------------------------------------------------------------
+
+
+def scores(
+    db: apsw.Connection, query: str, doc_type: str | None = None
+) -> dict[str, float]:
+    found = search.by_words(db, query, doc_type, 10)
+    pages = queries.pages(db, [hit.page for hit in found.hits])
+    return {pages[hit.page].path: hit.score for hit in found.hits}
+
+
+def test_title_raises_a_page_above_one_that_has_the_words_more_often() -> None:
+    db = with_pages(
+        {
+            "busy.md": "# Busy\n\nThe lending rules, lending rules, lending rules.\n",
+            "right.md": "# Lending rules\n\nThe lending rules and much else besides.\n",
+        }
+    )
+
+    found = scores(db, "lending rules")
+
+    assert found["right.md"] == 1.0
+    assert found["busy.md"] < 1.0
+
+
+def test_page_called_by_all_words_is_found_although_it_does_not_contain_them() -> None:
+    db = with_pages(
+        {
+            "other.md": "The lending rules are elsewhere.\n",
+            "rules.md": "---\ntitle: Lending rules\n---\n\nWho may borrow what.\n",
+        }
+    )
+
+    assert scores(db, "lending rules") == {"rules.md": 1.0, "other.md": 1.0}
+
+
+def test_page_is_found_by_its_file_name_and_by_its_tags() -> None:
+    db = with_pages(
+        {
+            "capacity-planning.md": "Nothing of the kind.\n",
+            "other.md": "---\ntags: [throughput]\n---\n\nNothing either.\n",
+        }
+    )
+
+    assert scores(db, "capacity planning") == {"capacity-planning.md": 1.0}
+    assert scores(db, "throughput") == {"other.md": 1.0}
+
+
+def test_named_page_of_another_type_is_left_out() -> None:
+    db = with_pages({"planning.md": "---\ndoc_type: adr\n---\n\nText.\n"})
+
+    assert scores(db, "planning", "spec") == {}
+    assert scores(db, "planning", "adr") == {"planning.md": 1.0}
+
+
+def test_page_is_no_longer_found_by_the_title_it_had() -> None:
+    db = with_pages({"a.md": "---\ntitle: Ocelot\n---\n\nText.\n"})
+
+    save(db, "a.md", "---\ntitle: Walrus\n---\n\nText.\n")
+
+    assert scores(db, "ocelot") == {}
+    assert scores(db, "walrus") == {"a.md": 1.0}

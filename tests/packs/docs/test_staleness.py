@@ -83,11 +83,12 @@ def test_threshold_is_in_days(
     assert judge(refs, root, threshold).staleness == staleness
 
 
-def test_latest_change_decides(root: Path) -> None:
+@pytest.mark.parametrize(("old", "new"), [("a.py", "b.py"), ("b.py", "a.py")])
+def test_latest_change_decides(root: Path, old: str, new: str) -> None:
     refs = baseline(root, "a.py", "b.py")
 
-    change(root / "a.py", days_ago=30)
-    change(root / "b.py", days_ago=1)
+    change(root / old, days_ago=30)
+    change(root / new, days_ago=1)
 
     assert judge(refs, root, WEEK) == Verdict(
         "possibly_stale", (StaleRef("a.py", "modified"), StaleRef("b.py", "modified"))

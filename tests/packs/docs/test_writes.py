@@ -224,6 +224,24 @@ def test_page_of_the_same_name_makes_a_link_ambiguous() -> None:
     assert all_links(db) == [("a.md", "z", "wiki", "references", "x/z.md", 0, 1)]
 
 
+def test_link_is_no_longer_ambiguous_when_the_other_page_goes() -> None:
+    db = with_pages({"a.md": "[[z]]", "x/z.md": "", "y/z.md": ""})
+
+    writes.forget(db, "y/z.md")
+    writes.settle(db)
+
+    assert all_links(db) == [("a.md", "z", "wiki", "references", "x/z.md", 0, 0)]
+
+
+def test_title_with_a_slash_is_found_when_it_appears() -> None:
+    db = with_pages({"a.md": "[[TCP/IP]]"})
+
+    save(db, "net.md", "# TCP/IP")
+    writes.settle(db)
+
+    assert shown(db) == [("a.md", "references", "net.md")]
+
+
 def test_second_link_to_the_same_page_is_hidden() -> None:
     db = with_pages({"a.md": "[[z]] [[x/z]] [[x/z|extends]]", "x/z.md": ""})
 
@@ -290,18 +308,24 @@ LINKS = """
     [l](/x/) [l](/x) [l](/x/y/) [l](/a) [l](/b) [l](/index) [l](/x/a.md) [l](/missing)
 """
 
-page_paths = st.sampled_from(PATHS.split())
-
-page_texts = st.builds(
-    lambda title, links: f"{title}\n\n{' '.join(links)}",
-    st.sampled_from(("", "# One", "# Two", "# a", "# x/one", "# Index", "# README.md")),
-    st.lists(st.sampled_from(LINKS.split()), max_size=6),
-)
+TITLES = ("", "# One", "# Two", "# a", "# x/one", "# Index", "# README.md")
 
 Step = tuple[str, str | None]
 """A path, and its new text, or None if the page goes."""
 
-steps = st.lists(st.tuples(page_paths, st.none() | page_texts), max_size=14)
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[Step]:
+    """Pages that come, change and go, with links among a handful of names."""
+    paths = draw(st.lists(st.sampled_from(PATHS.split()), min_size=2, max_size=5))
+    links = draw(st.lists(st.sampled_from(LINKS.split()), min_size=2, max_size=5))
+    texts_ = st.builds(
+        lambda title, links: f"{title}\n\n{' '.join(links)}",
+        st.sampled_from(TITLES),
+        st.lists(st.sampled_from(links), max_size=4),
+    )
+    step = st.tuples(st.sampled_from(paths), st.none() | texts_)
+    return draw(st.lists(step, max_size=12))
 
 
 def replayed(history: Sequence[Step], settle_after: Sequence[bool]) -> apsw.Connection:
@@ -323,8 +347,8 @@ def final(history: Sequence[Step]) -> dict[str, str]:
     return {path: text for path, text in pages.items() if text is not None}
 
 
-@settings(max_examples=100)
-@given(steps, st.data())
+@settings(max_examples=2 * settings().max_examples)
+@given(histories(), st.data())
 def test_links_after_any_history_are_those_of_the_last_state(
     history: list[Step], data: st.DataObject
 ) -> None:

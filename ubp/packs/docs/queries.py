@@ -9,6 +9,7 @@ import msgspec
 from ubp.errors import PageNotFound
 from ubp.messages import FileStamp
 from ubp.packs.docs.records import SourceRef
+from ubp.store.fulltext import any_of
 
 __all__ = (
     "Counts",
@@ -20,8 +21,10 @@ __all__ = (
     "all_pages",
     "counts",
     "edges_among",
+    "first_sections",
     "linked",
     "listed",
+    "named",
     "neighbours",
     "page_at",
     "page_of",
@@ -167,6 +170,15 @@ _COUNTS = """
            (SELECT count(*) FROM docs_link WHERE NOT hidden AND target_id IS NOT NULL)
 """
 
+_NAMED = "SELECT rowid FROM docs_name WHERE docs_name MATCH ?"
+
+_FIRST_SECTIONS = """
+    SELECT page_id, docs_section.id
+      FROM json_each(:pages) JOIN docs_section ON page_id = json_each.value
+      JOIN docs_page AS page ON page.id = page_id
+     WHERE ordinal = 0 AND (:doc_type IS NULL OR page.doc_type = :doc_type)
+"""
+
 _SUMMARY = """
     SELECT page_id, content FROM json_each(?) JOIN docs_section ON page_id = value
      WHERE ordinal < 8 ORDER BY page_id, ordinal
@@ -269,6 +281,24 @@ def summaries(db: apsw.Connection, ids: Iterable[int], length: int) -> dict[int,
         before = texts.get(page_id)
         texts[page_id] = content if before is None else f"{before}\n\n{content}"
     return {page_id: text[:length] for page_id, text in texts.items()}
+
+
+def named(db: apsw.Connection, words: Sequence[str]) -> dict[int, float]:
+    """The pages called by any of *words*, and what share of the words names them."""
+    found: dict[int, float] = {}
+    for word in words:
+        if match := any_of([word]):
+            for (page_id,) in db.execute(_NAMED, (match,)):
+                found[page_id] = found.get(page_id, 0.0) + 1 / len(words)
+    return found
+
+
+def first_sections(
+    db: apsw.Connection, ids: Iterable[int], doc_type: str | None
+) -> dict[int, int]:
+    """The first section of each page, leaving out pages of another type."""
+    values = {"pages": _array(ids), "doc_type": doc_type}
+    return dict(db.execute(_FIRST_SECTIONS, values))
 
 
 def counts(db: apsw.Connection) -> Counts:

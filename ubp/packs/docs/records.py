@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import posixpath
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,8 @@ class PageRecord(Struct, frozen=True, array_like=True):
     """Everything the docs pack keeps of one file."""
 
     title: str
+    index_name: str
+    """What it is called, as the index of names has it: title, file name, tags."""
     doc_type: str
     tags: tuple[str, ...]
     front_matter: str
@@ -77,10 +80,13 @@ def read_page(file: FileText) -> tuple[PageRecord, list[Warned]]:
         for number, section in enumerate(sections)
         for block in section.blocks
     }
+    title, tags = _title(values, document.blocks, file.path), _tags(values)
+    stem = posixpath.basename(file.path).removesuffix(".md")
     record = PageRecord(
-        title=_title(values, document.blocks, file.path),
+        title=title,
+        index_name=lexicon.spread(lexicon.fold(" ".join([title, stem, *tags]))).text,
         doc_type=_doc_type(values, warnings),
-        tags=_tags(values),
+        tags=tags,
         front_matter=msgspec.json.encode(values).decode(),
         sections=tuple(_section(section) for section in sections),
         links=tuple(found),

@@ -8,6 +8,8 @@ The full-text signal of a page, between 0 and 1, is that of its best section:
   where the others are too few.
 
 So a page with everything that was asked for always comes before one with some of it.
+Ranks are raised for pages whose title, file name or tags have the words, by as much as
+double; a page called by all of them counts as one that contains them.
 """
 
 import itertools
@@ -34,6 +36,9 @@ __all__ = (
 )
 
 _SHOWN_SECTIONS = 3
+_ALL = 0.999
+"""A share of the words that is all of them, sums of fractions being what they are."""
+
 _MOST_LOOSE = 200
 """Sections considered that contain only some of the words."""
 
@@ -104,17 +109,55 @@ def by_words(
     with phase("match"):
         matches = SECTIONS.search(db, query)
     page_of = queries.pages_of_sections(db, matches.rows, doc_type)
+    words = _telling(query)
+    with phase("names"):
+        names = queries.named(db, words)
     with phase("rank"):
         strict = [hit for hit in SECTIONS.ranked(db, matches) if hit.row in page_of]
+    strict = _raised(strict, page_of, names)
+    strict += _by_name_alone(db, strict, page_of, names, doc_type)
     signals = [(row, (1 + share) / 2) for row, share in _shares(strict)]
     if len(set(page_of.values())) < limit:
         with phase("some_words"):
-            loose = SECTIONS.some_words(db, _telling(query))[:_MOST_LOOSE]
+            loose = SECTIONS.some_words(db, words)[:_MOST_LOOSE]
         more = queries.pages_of_sections(db, [hit.row for hit in loose], doc_type)
         fresh = [hit for hit in loose if hit.row in more and hit.row not in page_of]
-        signals += [(row, share / 2) for row, share in _shares(fresh)]
         page_of |= {hit.row: more[hit.row] for hit in fresh}
+        fresh = _raised(fresh, page_of, names)
+        signals += [(row, share / 2) for row, share in _shares(fresh)]
     return _by_page(signals, page_of)
+
+
+def _raised(
+    ranked: Sequence[Ranked], page_of: dict[int, int], names: dict[int, float]
+) -> list[Ranked]:
+    """The same rows, those of pages called by the words moved up, best first."""
+    raised = [
+        Ranked(row, rank * (1 + names.get(page_of[row], 0.0))) for row, rank in ranked
+    ]
+    return sorted(raised, key=lambda hit: (hit.rank, hit.row))
+
+
+def _by_name_alone(
+    db: apsw.Connection,
+    strict: Sequence[Ranked],
+    page_of: dict[int, int],
+    names: dict[int, float],
+    doc_type: str | None,
+) -> list[Ranked]:
+    """The first sections of pages called by every word that contain not all of them.
+
+    They stand beside the best match: who names a page means that page. *page_of*
+    learns of them.
+    """
+    have = set(page_of.values())
+    wanted = [
+        page for page, share in names.items() if share > _ALL and page not in have
+    ]
+    first = queries.first_sections(db, wanted, doc_type)
+    page_of |= {row: page for page, row in first.items()}
+    best = min((hit.rank for hit in strict), default=-1.0)
+    return [Ranked(row, best) for row in sorted(first.values())]
 
 
 def words_of(query: str) -> list[str]:

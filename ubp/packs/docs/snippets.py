@@ -19,7 +19,7 @@ _MOST_WORDS = 64
 _MOST_PLACES = 1_000
 
 
-_CLUSTER = re.compile(r"(?s:.)[\u0300-\u036f\u3099\u309a]*")
+_CLUSTER = re.compile(r"(?s:.)[\u0300-\u036f\u3099\u309a\uff9e\uff9f]*")
 """A character with its accents, which fold together."""
 
 

@@ -34,6 +34,10 @@ _UPDATE_PAGE = """
 
 _DELETE_PAGE = "DELETE FROM docs_page WHERE id = ?"
 
+_DELETE_NAME = "DELETE FROM docs_name WHERE rowid = ?"
+
+_INSERT_NAME = "INSERT INTO docs_name (rowid, name) VALUES (?, ?)"
+
 _SECTIONS = "SELECT ordinal, id, digest FROM docs_section WHERE page_id = ?"
 
 _INSERT_SECTION = """
@@ -125,8 +129,10 @@ def save(db: apsw.Connection, path: str, digest: str, record: PageRecord) -> Non
     else:
         page_id, _, old_title_key = known
         db.execute(_UPDATE_PAGE, {**values, "id": page_id})
+        db.execute(_DELETE_NAME, (page_id,))
         if old_title_key != title_key:
             _unsettle(db, {old_title_key, title_key})
+    db.execute(_INSERT_NAME, (page_id, record.index_name))
     _save_sections(db, page_id, record.sections, new=known is None)
     _save_links(db, page_id, path, record)
     _save_refs(db, page_id, record)
@@ -140,6 +146,7 @@ def forget(db: apsw.Connection, path: str) -> None:
     page_id, _, title_key = known
     SECTIONS.remove(db, [row for _, row, _ in db.execute(_SECTIONS, (page_id,))])
     db.execute(_UNSETTLE_TARGET, (page_id,))
+    db.execute(_DELETE_NAME, (page_id,))
     db.execute(_DELETE_PAGE, (page_id,))
     _unsettle(db, {*_names(links.key_of(path)), title_key})
 

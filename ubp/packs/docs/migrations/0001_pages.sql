@@ -93,6 +93,12 @@ CREATE VIRTUAL TABLE docs_text USING fts5 (
     content = '', contentless_delete = 1, tokenize = 'ascii'
 );
 
+-- What a page is called: its title, file name and tags. Rows are those of docs_page.
+CREATE VIRTUAL TABLE docs_name USING fts5 (
+    name,
+    content = '', contentless_delete = 1, tokenize = 'ascii'
+);
+
 -- The distinct words of docs_text, and their parts, so that a part of a word finds it.
 -- Far smaller than an index of all parts of all text.
 CREATE TABLE docs_word (
