@@ -99,7 +99,7 @@ def ascii_lower(text: str) -> str:
 def tokens(query: str) -> list[str]:
     """The distinct folded tokens of a query: what stands between white space."""
     # Half a surrogate pair is no character, and stands in no text.
-    sound = query.encode("utf-8", "replace").decode()
+    sound = query.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return list(dict.fromkeys(fold(sound).split()))
 
 

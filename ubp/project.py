@@ -104,8 +104,8 @@ def open_project(root: Path | None = None) -> Project:
         )
     if not _is_inside(project):
         raise ConfigError(
-            "ubp.toml: docs_dir leaves the project.",
-            cause=f"docs_dir = {settings.docs_dir!r} is outside the project's root.",
+            "The docs folder (docs_dir) leaves the project.",
+            cause=f"{settings.docs_dir or 'docs'!r} is outside the project's root.",
             hint="Use a folder inside the project, or --root on the other one.",
         )
     return project

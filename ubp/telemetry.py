@@ -24,8 +24,11 @@ An event is a name, not a sentence, and its facts are fields:
 Queries and contents are somebody's diary: they appear at level debug only.
 """
 
+import atexit
+import contextlib
 import logging
 import os
+import queue
 import sys
 import threading
 from pathlib import Path
@@ -39,6 +42,12 @@ from ubp.config import LogLevel
 __all__ = ("LogFormat", "configure", "get_logger")
 
 LogFormat = Literal["json", "text"]
+
+_MOST_WAITING = 10_000
+"""Lines that wait to be written before further ones are dropped."""
+
+_LAST_LINES_WITHIN = 0.5
+"""Seconds the last lines have when the process ends."""
 
 _LEVELS: dict[LogLevel, int] = {
     "debug": logging.DEBUG,
@@ -59,8 +68,14 @@ def configure(
     file: Path | None = None,
     *,
     colour: bool = True,
+    detached: bool = False,
 ) -> None:
-    """Send our events, and those of the libraries we use, to standard error."""
+    """Send our events, and those of the libraries we use, to standard error.
+
+    *detached* writes them in a thread: a client that never reads our standard error
+    would otherwise stop us with the first line its pipe cannot take.
+    """
+    lines = _DetachedLines() if detached else _Lines()
     as_json = [
         structlog.processors.format_exc_info,
         structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
@@ -79,12 +94,11 @@ def configure(
             _short_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
             structlog.processors.EventRenamer("msg"),
-            *([_FileCopy(file, as_json)] if file else []),
+            *([_FileCopy(file, as_json, lines)] if file else []),
             *(as_json if style == "json" else [as_text]),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
-        # Looked up at each line, so that a test may capture standard error.
-        logger_factory=lambda *_: structlog.PrintLogger(sys.stderr),
+        logger_factory=lambda *_: lines,
         cache_logger_on_first_use=False,
     )
     root = logging.getLogger()
@@ -101,21 +115,65 @@ def _short_level(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     return event
 
 
+class _Lines:
+    """Where finished lines go: standard error, as it is when they are written."""
+
+    def msg(self, line: str) -> None:
+        self.write(None, line)
+
+    log = debug = info = warn = warning = msg
+    fatal = failure = err = error = critical = exception = msg
+
+    def write(self, path: Path | None, line: str) -> None:
+        if path is None:
+            print(line, file=sys.stderr, flush=True)  # noqa: T201
+        else:
+            with path.open("a", encoding="utf-8") as file:
+                file.write(f"{line}\n")
+
+
+class _DetachedLines(_Lines):
+    """The same, in a thread. What cannot be written in time is counted and dropped."""
+
+    def __init__(self) -> None:
+        self._waiting: queue.Queue[tuple[Path | None, str] | None]
+        self._waiting = queue.Queue(_MOST_WAITING)
+        self._dropped = 0
+        self._thread = threading.Thread(target=self._write_all, daemon=True)
+        self._thread.start()
+        atexit.register(self._finish)
+
+    def write(self, path: Path | None, line: str) -> None:
+        try:
+            self._waiting.put_nowait((path, line))
+        except queue.Full:
+            self._dropped += 1
+
+    def _write_all(self) -> None:
+        while (item := self._waiting.get()) is not None:
+            with contextlib.suppress(OSError, ValueError):  # nobody listens any more
+                super().write(*item)
+
+    def _finish(self) -> None:
+        with contextlib.suppress(queue.Full):
+            self._waiting.put_nowait(None)
+        self._thread.join(_LAST_LINES_WITHIN)
+
+
 class _FileCopy:
     """A processor that appends each event to a file, as a JSON line."""
 
-    def __init__(self, path: Path, render: list[Any]) -> None:
+    def __init__(self, path: Path, render: list[Any], lines: _Lines) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
         self._render = render
-        self._lock = threading.Lock()
+        self._lines = lines
 
     def __call__(self, logger: WrappedLogger, name: str, event: EventDict) -> EventDict:
         line: Any = dict(event)
         for step in self._render:
             line = step(logger, name, line)
-        with self._lock, self._path.open("a", encoding="utf-8") as file:
-            file.write(f"{line}\n")
+        self._lines.write(self._path, line)
         return event
 
 

@@ -154,6 +154,8 @@ class Source:
     folder: Path
     include: Sequence[str]
     exclude: Sequence[str]
+    suffix: str = ""
+    """What every name must end with, whatever the globs say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +172,8 @@ class Reading(Generic[RecordT]):
     """How a pack's files become its rows.
 
     *read* runs in the reading process and touches no database; the others run in the
-    writer's transaction. *settle* is called when a batch of changes is stored,
-    *optimize* when many of them were.
+    writer's transaction. *settle* is called after changes, until it says that nothing
+    is left to do; *optimize* when there were many.
     """
 
     source: Callable[[Project], Source]
@@ -179,7 +181,7 @@ class Reading(Generic[RecordT]):
     read: Callable[[FileText], tuple[RecordT, list[Warned]]]
     save: Callable[[apsw.Connection, str, str, RecordT], None]
     forget: Callable[[apsw.Connection, str], None]
-    settle: Callable[[apsw.Connection], None]
+    settle: Callable[[apsw.Connection], bool]
     optimize: Callable[[apsw.Connection], None]
 
 

@@ -15,7 +15,8 @@ from mcp.shared.message import SessionMessage
 from waiting import soon
 
 from ubp.protocol import stdio
-from ubp.protocol.stdio import Descriptors, open_wire
+from ubp.protocol.descriptors import Descriptors
+from ubp.protocol.stdio import open_wire
 
 
 class Pipes(NamedTuple):

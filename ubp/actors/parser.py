@@ -113,17 +113,24 @@ class Parser:
     ) -> list[ReadOutcome]:
         """An outcome for each change, however the process fares."""
         outcomes: list[ReadOutcome] = []
+        suspects: set[FileChanged] = set()
         while changes:
             answers: list[Answer] = []
             reason = await self._ask(process, changes, answers)
             outcomes += [_outcome(answer) for answer in answers]
             changes = changes[len(answers) :]
-            if reason is not None and changes:
-                at_fault, changes = changes[0], changes[1:]
-                log.error("reader.lost", path=at_fault.path, reason=reason)
-                outcomes.append(
-                    ParseFailed(at_fault.pack, at_fault.path, reason, at_fault.stamp)
+            if reason is None or not changes:
+                continue
+            at_fault = changes[0]
+            log.error("reader.lost", path=at_fault.path, reason=reason)
+            if at_fault in suspects:
+                failed = ParseFailed(
+                    at_fault.pack, at_fault.path, reason, at_fault.stamp
                 )
+                outcomes.append(failed)
+                changes = changes[1:]
+            # Once may be chance: somebody may have killed the process.
+            suspects.add(at_fault)
         return outcomes
 
     async def _ask(

@@ -78,7 +78,7 @@ class Watcher:
         self._parser.close()
 
     def _look(self, source: Source) -> list[Found | Refused]:
-        everything = walk(source.folder, source.include, source.exclude)
+        everything = walk(source.folder, source.include, source.exclude, source.suffix)
         return [each for each in everything if self._covers(each.path)]
 
     def _covers(self, path: str) -> bool:

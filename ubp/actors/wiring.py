@@ -56,7 +56,7 @@ READERS = 4
 FORGIVEN = 3
 """Crashes within half a minute after which an actor is still started again."""
 
-STOP_WITHIN = 4.0
+STOP_WITHIN = 2.5
 """Seconds an orderly stop may take before everything is cancelled."""
 
 
@@ -131,7 +131,7 @@ async def writable(project: Project) -> AsyncIterator[Session]:
     """A session that may write, with the schema up to date."""
     await anyio.to_thread.run_sync(project.prepare)
     async with writing(project.database) as session:
-        await session.run(prepare_database)
+        await session.write(prepare_database)
         yield session
 
 

@@ -38,6 +38,13 @@ that wants to write waits for one transaction at most."""
 _SETTLE_EVERY = 2.0
 """Seconds between settling links while changes keep coming."""
 
+_QUIET_AFTER = 0.2
+"""Seconds without a change after which links are settled at once."""
+
+_QUIET = ScanFinished(0, 0, 0)
+"""Stands for the moment when nothing comes; told apart by identity."""
+
+
 _MANY = 1_000
 """Changed files after which tidying the full-text index is worth the while."""
 
@@ -96,22 +103,41 @@ class Writer:
             await self._runner.serve(call, self._session)
 
     async def _carry_events(self) -> None:
-        last_settled = monotonic()
         unsettled = False
-        async for first in self._events:
-            batch = self._waiting(first)
-            batch = await self._session.run(self._store, batch)
+        settle_at = 0.0
+        while (first := await self._next(unsettled)) is not None:
+            if first is _QUIET:
+                await self._settle()
+                unsettled = False
+                continue
+            batch = await self._session.write(self._store, self._waiting(first))
             unsettled = True
             self._count(batch)
             finished = [each for each in batch if isinstance(each, ScanFinished)]
-            idle = not self._events.statistics().current_buffer_used
-            if finished or idle or monotonic() - last_settled > _SETTLE_EVERY:
-                await self._session.run(self._settle)
-                last_settled, unsettled = monotonic(), False
+            if finished or monotonic() > settle_at:
+                begin = monotonic()
+                await self._settle()
+                unsettled = False
+                # While changes keep coming, most of the time is for them.
+                spent = monotonic() - begin
+                settle_at = monotonic() + max(_SETTLE_EVERY, 10 * spent)
             for scan in finished:
                 await self._finish(scan)
         if unsettled:
-            await self._session.run(self._settle)
+            await self._settle()
+
+    async def _next(self, unsettled: bool) -> IndexEvent | None:
+        """The next event; None at the end, ``_QUIET`` if links could be settled."""
+        with anyio.move_on_after(_QUIET_AFTER if unsettled else None):
+            try:
+                return await self._events.receive()
+            except anyio.EndOfStream:
+                return None
+        return _QUIET
+
+    async def _settle(self) -> None:
+        while await self._session.write(self._settle_some):
+            pass
 
     def _waiting(self, first: IndexEvent) -> list[IndexEvent]:
         batch = [first]
@@ -126,7 +152,7 @@ class Writer:
 
     async def _finish(self, scan: ScanFinished) -> None:
         if scan.changed + scan.gone >= _MANY:
-            await self._session.run(self._optimize)
+            await self._session.write(self._optimize)
         self._progress.settled = True
         log.info(
             "index.updated",
@@ -198,10 +224,10 @@ class Writer:
             return self._carry_out(db, failed)
         return event
 
-    def _settle(self, db: apsw.Connection) -> None:
+    def _settle_some(self, db: apsw.Connection) -> bool:
         with transaction(db):
-            for reading in self._readings.values():
-                reading.settle(db)
+            more = [reading.settle(db) for reading in self._readings.values()]
+        return any(more)
 
     def _optimize(self, db: apsw.Connection) -> None:
         for reading in self._readings.values():

@@ -71,16 +71,12 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def _run(arguments: list[str]) -> int:
-    as_json = "--json" in arguments
     try:
         result = cli.main(arguments, prog_name="ubp", standalone_mode=False)
     except click.UsageError as error:
-        # Its own formatting is not our three lines.
-        from ubp.cli.terminal import show_error
-
         command = error.ctx.command_path if error.ctx else "ubp"
         hint = f"Run `{command} --help`."
-        show_error(error.format_message(), "Wrong usage.", hint, as_json=as_json)
+        _tell(arguments, error.format_message(), "Wrong usage.", hint)
         return 2
     except click.exceptions.Abort:
         return 130
@@ -92,24 +88,32 @@ def _run(arguments: list[str]) -> int:
 
 
 def _failed(error: BaseException, arguments: list[str]) -> int:
-    from ubp.cli.terminal import show_error
-    from ubp.telemetry import get_logger
+    shown = error if isinstance(error, UbpError) else InternalError()
+    bug = None if isinstance(error, UbpError) else error
+    _tell(arguments, shown.message, shown.cause, shown.hint, bug)
+    return 1
 
-    wants_log = any(
+
+def _tell(
+    arguments: list[str],
+    message: str,
+    cause: str,
+    hint: str,
+    bug: BaseException | None = None,
+) -> None:
+    """Three lines for people; with ``--json`` a document, with JSON logs an event."""
+    from ubp.cli.terminal import show_error
+    from ubp.telemetry import configure, get_logger
+
+    as_json = "--json" in arguments
+    logs_json = any(
         first == "--log-format=json" or (first, second) == ("--log-format", "json")
         for first, second in zip(arguments, [*arguments[1:], ""], strict=True)
     )
-    known = isinstance(error, UbpError)
-    shown = error if isinstance(error, UbpError) else InternalError()
-    if wants_log or not known:
+    if logs_json or bug is not None:
+        configure("error", "json" if logs_json else "text")
         get_logger("cli").error(
-            "command.failed",
-            error=shown.message,
-            cause=shown.cause,
-            hint=shown.hint,
-            exc_info=None if known else error,
+            "command.failed", error=message, cause=cause, hint=hint, exc_info=bug
         )
-    as_json = "--json" in arguments
-    if as_json or not wants_log:
-        show_error(shown.message, shown.cause, shown.hint, as_json=as_json)
-    return 1
+    if as_json or not logs_json:
+        show_error(message, cause, hint, as_json=as_json)

@@ -103,7 +103,7 @@ def _docs(project: Project) -> Check:
         hint = "Create it, or set docs_dir in ubp.toml."
         return Check("docs folder", "fail", f"{shown} is not a folder", hint)
     source = project.settings.source
-    found = list(walk(folder, source.include, source.exclude))
+    found = list(walk(folder, source.include, source.exclude, ".md"))
     pages = sum(isinstance(each, Found) for each in found)
     if not pages:
         hint = "Write a .md file there, or set docs_dir in ubp.toml."

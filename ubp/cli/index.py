@@ -62,7 +62,8 @@ def _in_docs(project: Project, given: Path) -> str:
     It may be relative to the current directory, the project or the docs folder.
     """
     docs = project.docs_dir
-    wanted = matcher(project.settings.source.include, project.settings.source.exclude)
+    source = project.settings.source
+    wanted = matcher(source.include, source.exclude, ".md")
     for base in (Path.cwd(), project.root, docs):
         place = Path(os.path.normpath(base / given))
         if place.is_relative_to(docs) and (place.exists() or base == docs):

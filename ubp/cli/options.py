@@ -32,22 +32,27 @@ class App:
     log_format: LogFormat
     default_level: LogLevel
 
+    @property
+    def serves(self) -> bool:
+        """Whether this is a service rather than a person's command."""
+        return self.default_level == "info"
+
     def project(self) -> Project:
         """The project, its logging set up as its settings want it."""
         project = open_project(self.root)
         log = project.settings.log
-        level = self.chosen_level or (
-            log.level if self.default_level == "info" else self.default_level
-        )
+        level = self.chosen_level or (log.level if self.serves else self.default_level)
         file = (project.root / log.file) if log.file else None
         colour = self.terminal.colour
-        telemetry.configure(level, self.log_format, file, colour=colour)
+        telemetry.configure(
+            level, self.log_format, file, colour=colour, detached=self.serves
+        )
         for key in project.unknown_settings:
             self._warn(key)
         return project
 
     def _warn(self, key: str) -> None:
-        if self.default_level == "info" or self.chosen_level or self.terminal.quiet:
+        if self.serves or self.chosen_level or self.terminal.quiet:
             telemetry.get_logger("config").warning("config.unknown_key", key=key)
         else:  # a person at a terminal, who would not see the log
             click.echo(f"Warning: ubp.toml: {key} is no setting; ignored.", err=True)

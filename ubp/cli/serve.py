@@ -6,6 +6,7 @@ import anyio
 import click
 
 from ubp.cli.options import App, command
+from ubp.protocol.descriptors import claim_descriptors
 from ubp.store.lock import holding
 
 __all__ = ("serve",)
@@ -19,12 +20,12 @@ def serve(app: App, chosen: str | None) -> None:
     A project never seen before is indexed while the server already answers.
     """
     parent = os.getppid()  # before it can have gone
+    wire = claim_descriptors()
     project = app.project()
     packs = app.packs(project, chosen)
     project.prepare()
     with holding(project.lock_file):
-        # Before anything is imported that might print.
-        from ubp.protocol import service, stdio
+        # The slowest import of all; nobody else has to wait for it.
+        from ubp.protocol.service import serve as serve_client
 
-        wire = stdio.claim_descriptors()
-        anyio.run(service.serve, project, packs, wire, parent)
+        anyio.run(serve_client, project, packs, wire, parent)

@@ -105,7 +105,7 @@ def _waiting(project: Project, pack: Pack, known: dict[str, files.KnownFile]) ->
     if pack.reading is None:
         return 0
     source = pack.reading.source(project)
-    found = walk(source.folder, source.include, source.exclude)
+    found = walk(source.folder, source.include, source.exclude, source.suffix)
     expected = {path: Known(each.stamp, each.digest) for path, each in known.items()}
     return sum(1 for _ in differences(pack.name, found, expected))
 

@@ -4,6 +4,8 @@ Stricter than the SDK, which passes over what it cannot parse: here every line t
 is no message is answered, except where JSON-RPC says that nothing should be.
 """
 
+import json
+import math
 from typing import Any, NamedTuple
 
 import mcp_types as types
@@ -41,13 +43,36 @@ def parse(line: bytes) -> _Message | Refusal | None:
     if not line.strip():
         return None
     try:
-        value = _decode(line)
-    except (msgspec.DecodeError, RecursionError):
+        value = _decoded(line)
+    except (ValueError, RecursionError):
         return Refusal(PARSE_ERROR, "Parse error: the line is not JSON.")
     if not isinstance(value, dict):
         what = "a batch" if isinstance(value, list) else "no object"
         return Refusal(INVALID_REQUEST, f"Invalid request: the message is {what}.")
     return _message(value)
+
+
+def _decoded(line: bytes) -> Any:
+    try:
+        return _decode(line)
+    except msgspec.DecodeError:
+        # Half a surrogate pair is JSON, and what a cut emoji becomes in JavaScript.
+        # Nothing can store it; the rest of the message can be answered.
+        return _scrubbed(json.loads(line))
+
+
+def _scrubbed(value: Any) -> Any:
+    match value:
+        case str():
+            return value.encode("utf-8", "replace").decode()
+        case list():
+            return [_scrubbed(inner) for inner in value]
+        case dict():
+            return {_scrubbed(key): _scrubbed(inner) for key, inner in value.items()}
+        case float() if not math.isfinite(value):
+            return None
+        case _:
+            return value
 
 
 def _message(value: dict[str, Any]) -> _Message | Refusal | None:

@@ -8,9 +8,10 @@ import anyio
 
 from ubp.actors.wiring import serving
 from ubp.project import Project
+from ubp.protocol.descriptors import Descriptors
 from ubp.protocol.dispatch import Dispatcher
 from ubp.protocol.server import build
-from ubp.protocol.stdio import Descriptors, open_wire
+from ubp.protocol.stdio import open_wire
 from ubp.telemetry import get_logger
 from ubp.toolkit import Pack
 

@@ -1,9 +1,7 @@
 """The wire: JSON-RPC lines on standard input and output, and nothing else there.
 
-The protocol uses private duplicates of the two descriptors; descriptor 1 itself is
-pointed at standard error, so no library, however native, can reach the wire. Reading
-and writing block, so each has a thread - daemons, because a thread that waits for a
-client which says nothing must not keep the process from ending.
+Reading and writing block, so each has a thread - daemons, because a thread that waits
+for a client which says nothing must not keep the process from ending.
 """
 
 import os
@@ -20,27 +18,25 @@ import mcp_types as types
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 
 from ubp.actors.ports import Inbox, Outbox, channel
+from ubp.protocol.descriptors import Descriptors
 from ubp.protocol.framing import Refusal, parse
 
-__all__ = ("Descriptors", "Wire", "claim_descriptors", "open_wire")
+__all__ = ("Wire", "open_wire")
 
 LONGEST_LINE = 64 * 1024 * 1024
 """Bytes. A longer line is refused as it comes, so it cannot fill the memory."""
 
-FINISH_WITHIN = 2.0
+FINISH_WITHIN = 1.5
 """Seconds that calls in flight have to finish once the input has ended."""
 
-DRAIN_WITHIN = 1.0
+DRAIN_WITHIN = 0.5
 """Seconds a client has to take the last answers."""
 
+MOST_IN_FLIGHT = 64
+"""Requests being served at a time. Beyond that nothing is read until one is answered,
+so a client that asks and does not listen fills its own pipe, not our memory."""
+
 _CHUNK = 64 * 1024
-
-
-class Descriptors(NamedTuple):
-    """The wire's own descriptors."""
-
-    input: int
-    output: int
 
 
 class Wire(NamedTuple):
@@ -48,16 +44,6 @@ class Wire(NamedTuple):
 
     incoming: Inbox[SessionMessage | Exception]
     outgoing: Outbox[SessionMessage]
-
-
-def claim_descriptors() -> Descriptors:
-    """Take standard input and output for the wire, away from everybody else."""
-    wire = Descriptors(os.dup(0), os.dup(1))
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    return wire
 
 
 @asynccontextmanager
@@ -90,21 +76,20 @@ class _InFlight:
 
     def __init__(self) -> None:
         self._ids: set[Any] = set()
-        self._none = anyio.Event()
+        self._fewer = anyio.Event()
 
     def add(self, ident: Any) -> None:
         self._ids.add(ident)
-        if self._none.is_set():
-            self._none = anyio.Event()
 
     async def settle(self, ident: Any) -> None:
         self._ids.discard(ident)
-        if not self._ids:
-            self._none.set()
+        self._fewer.set()
+        self._fewer = anyio.Event()
 
-    async def wait(self) -> None:
-        if self._ids:
-            await self._none.wait()
+    async def at_most(self, number: int) -> None:
+        """Wait until no more than *number* are left."""
+        while len(self._ids) > number:
+            await self._fewer.wait()
 
 
 async def _pump_in(
@@ -132,10 +117,11 @@ async def _pump_in(
                     await output.send(message.encoded())
                 elif message is not None:
                     await to_server.send(_session_message(message, calls))
+                    await calls.at_most(MOST_IN_FLIGHT)
             group.cancel_scope.cancel()
         # No more requests. What was asked for may still be on its way.
         with anyio.move_on_after(FINISH_WITHIN):
-            await calls.wait()
+            await calls.at_most(0)
 
 
 async def _cancel_on(event: anyio.Event, scope: anyio.CancelScope) -> None:

@@ -1,6 +1,7 @@
 """Measure text and cut it into pieces, without losing any."""
 
 import re
+import sys
 from collections.abc import Sequence
 from math import ceil
 from typing import NamedTuple
@@ -10,6 +11,7 @@ from ubp.reading.markdown import Block
 __all__ = ("Group", "Measure", "estimate", "measure", "packed", "paragraphs")
 
 _CJK = re.compile("[\u3000-\u9fff\uf900-\ufaff]")
+_NO_FENCE = (sys.maxsize, sys.maxsize)
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
 
 
@@ -47,9 +49,13 @@ def paragraphs(block: Block) -> list[str]:
         return [block.source]
     parts: list[str] = []
     start = 0
+    fences = iter(sorted(block.fences))
+    begin, end = next(fences, _NO_FENCE)
     for gap in _BLANK_LINES.finditer(block.source):
-        if any(begin < gap.end() and gap.start() < end for begin, end in block.fences):
-            continue
+        while end <= gap.start():
+            begin, end = next(fences, _NO_FENCE)
+        if begin < gap.end():
+            continue  # inside code
         parts.append(block.source[start : gap.start()])
         start = gap.end()
     parts.append(block.source[start:])
@@ -73,7 +79,8 @@ def packed(parts: Sequence[str], limit: int) -> list[Group]:
         size = measure(part)
         together = groups[-1].measure.plus(size) if groups else size
         if groups and together.tokens <= limit:
-            groups[-1] = Group([*groups[-1].indexes, index], together)
+            groups[-1].indexes.append(index)
+            groups[-1] = groups[-1]._replace(measure=together)
         else:
             groups.append(Group([index], size))
     return groups

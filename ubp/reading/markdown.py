@@ -170,10 +170,7 @@ class _Reader:
             start = block.start
         self._between(start)
         source = self._slice(start, block.end).strip("\n").rstrip()
-        fences = tuple(
-            (len(self._slice(start, begin)), len(self._slice(start, end)))
-            for begin, end in block.fences
-        )
+        fences = self._in_characters(start, block.fences)
         here = len(self._blocks)
         for style, target, label, context in self._unplaced:
             self._links.append(Link(style, target, label, here, context))
@@ -181,6 +178,21 @@ class _Reader:
         plain = " ".join("".join(block.text).split())
         self._blocks.append(Block(source, block.level, plain, block.whole, fences))
         self._read_up_to = max(self._read_up_to, block.end)
+
+    def _in_characters(
+        self, start: int, spans: list[tuple[int, int]]
+    ) -> tuple[tuple[int, int], ...]:
+        """Spans of bytes as spans of characters, counted from *start*."""
+        found: list[tuple[int, int]] = []
+        at, characters = start, 0
+        for begin, end in spans:
+            if begin < at:  # inside the one before
+                continue
+            characters += len(self._slice(at, begin))
+            length = len(self._slice(begin, end))
+            found.append((characters, characters + length))
+            at, characters = end, characters + length
+        return tuple(found)
 
     def _between(self, end: int) -> None:
         """Keep what lies between blocks: definitions produce no events."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from wcmatch import glob
+from wcmatch._wcparse import PatternLimitException
 
 from ubp.messages import FileStamp
 
@@ -56,12 +57,23 @@ def stamp_of(info: os.stat_result) -> FileStamp:
     return FileStamp(info.st_size, info.st_mtime_ns, info.st_ctime_ns)
 
 
-def matcher(include: Sequence[str], exclude: Sequence[str]) -> Callable[[str], bool]:
-    """Whether a relative path is wanted: no *exclude* and some *include* matches."""
-    wanted = glob.compile(list(include), flags=_FLAGS)
-    unwanted = glob.compile(list(exclude), flags=_FLAGS) if exclude else None
+def matcher(
+    include: Sequence[str], exclude: Sequence[str], suffix: str = ""
+) -> Callable[[str], bool]:
+    """Whether a relative path is wanted: no *exclude* and some *include* matches.
+
+    Raises:
+        ValueError: A glob stands for more patterns than anybody means.
+    """
+    try:
+        wanted = glob.compile(list(include), flags=_FLAGS)
+        unwanted = glob.compile(list(exclude), flags=_FLAGS) if exclude else None
+    except PatternLimitException as error:
+        raise ValueError(str(error)) from None
 
     def is_wanted(path: str) -> bool:
+        if not path.endswith(suffix):
+            return False
         if unwanted is not None and unwanted.match(path):
             return False
         return bool(wanted.match(path))
@@ -70,10 +82,10 @@ def matcher(include: Sequence[str], exclude: Sequence[str]) -> Callable[[str], b
 
 
 def walk(
-    folder: Path, include: Sequence[str], exclude: Sequence[str]
+    folder: Path, include: Sequence[str], exclude: Sequence[str], suffix: str = ""
 ) -> Iterator[Found | Refused]:
     """Every matching file below *folder*, in no particular order."""
-    is_wanted = matcher(include, exclude)
+    is_wanted = matcher(include, exclude, suffix)
     root = folder.resolve()
     waiting = [""]
     while waiting:
@@ -85,7 +97,7 @@ def walk(
                 yield Refused("", "The folder is not there.", folder=True)
             continue
         except OSError as error:
-            yield Refused(prefix.rstrip("/"), _why(error), folder=True)
+            yield Refused(_sound(prefix.rstrip("/")), _why(error), folder=True)
             continue
         for entry in entries:
             path = prefix + entry.name
@@ -103,15 +115,12 @@ def _look_at(
     if linked and _is_folder(entry):
         # Inside, its pages are read under their own names; outside, never.
         if not _is_inside(entry, root):
-            yield Refused(path, "A symbolic link that leaves the folder.")
+            yield Refused(_sound(path), "A symbolic link that leaves the folder.")
         return
     if not is_wanted(path):
         return
-    try:
-        path.encode("utf-8")
-    except UnicodeEncodeError:
-        shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        yield Refused(shown, "The file name is not valid UTF-8.")
+    if _sound(path) != path:
+        yield Refused(_sound(path), "The file name is not valid UTF-8.")
         return
     if linked and not _is_inside(entry, root):
         yield Refused(path, "A symbolic link that leaves the folder.")
@@ -129,6 +138,11 @@ def _look_at(
         yield Found(path, stamp_of(info))
     else:
         yield Refused(path, "Not a regular file.")
+
+
+def _sound(path: str) -> str:
+    """*path* as it can be stored and shown, whatever bytes it is made of."""
+    return os.fsencode(path).decode("utf-8", "replace")
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import apsw
 
-from ubp.errors import DatabaseError, IndexNotReady
+from ubp.errors import Busy, DatabaseError, IndexNotReady
 
 __all__ = ("database_errors", "open_reader", "open_writer", "snapshot", "transaction")
 
-BUSY_TIMEOUT_MS = 5_000
-"""How long a statement waits for another process's transaction."""
+BUSY_TIMEOUT_MS = 1_000
+"""How long a statement waits for another process's transaction. Short, because waiting
+cannot be cancelled; who can wait longer tries again."""
 
 
 def open_writer(path: Path | str) -> apsw.Connection:
@@ -48,6 +49,11 @@ def database_errors() -> Iterator[None]:
         yield
     except apsw.InterruptError:
         raise
+    except apsw.BusyError as error:
+        raise Busy(
+            "Another process is writing to the index.",
+            cause=f"SQLite waited {BUSY_TIMEOUT_MS / 1000:g} s for its turn.",
+        ) from error
     except apsw.Error as error:
         kind = type(error).__name__.removesuffix("Error")
         raise DatabaseError(

@@ -7,6 +7,7 @@ process may be about to lock it.
 
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,9 @@ from ubp.errors import ProjectBusy
 from ubp.store.ids import now
 
 __all__ = ("holder", "holding")
+
+_TRIES = 5
+_PAUSE = 0.05
 
 if sys.platform == "win32":  # pragma: no cover - the tests run on POSIX
     import msvcrt
@@ -50,7 +54,12 @@ def holding(path: Path) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        if not _try_lock(descriptor):
+        # Somebody who only looks holds it for an instant.
+        for _ in range(_TRIES):
+            if _try_lock(descriptor):
+                break
+            time.sleep(_PAUSE)
+        else:
             raise ProjectBusy(_pid_in(path) or "unknown")
         os.truncate(descriptor, 0)
         about = f"{os.getpid()}\n{now()}\n{Path(sys.argv[0]).name}\n"

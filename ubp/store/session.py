@@ -15,16 +15,26 @@ import anyio.lowlevel
 import anyio.to_thread
 import apsw
 
+from ubp.errors import Busy
 from ubp.store.connection import (
     database_errors,
     open_reader,
     open_writer,
     snapshot,
 )
+from ubp.telemetry import get_logger
 
 __all__ = ("Session", "reading", "writing")
 
+log = get_logger("store")
+
 T = TypeVar("T")
+
+_LOOK_EVERY = 10_000
+"""Instructions of SQLite's machine between two looks at whether anybody still waits."""
+
+_TURNS = 60
+"""How often we wait for another process's transaction before giving up."""
 
 
 class _Failed(NamedTuple):
@@ -43,6 +53,9 @@ class Session:
     def __init__(self, db: apsw.Connection, *, snapshot: bool = False) -> None:
         self._db = db
         self._snapshot = snapshot
+        # Between two statements there is nothing to interrupt; the next one looks here.
+        self._given_up = False
+        db.set_progress_handler(lambda: self._given_up, _LOOK_EVERY)
         self._turn = anyio.CapacityLimiter(1)
 
     async def run(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
@@ -68,6 +81,21 @@ class Session:
             raise outcome.error
         return outcome
 
+    async def write(
+        self, function: Callable[..., T], /, *args: Any, **kwargs: Any
+    ) -> T:
+        """The same, waiting for as long as other processes have their turn.
+
+        Raises:
+            Busy: They did not finish in a minute.
+        """
+        for _ in range(_TURNS):
+            try:
+                return await self.run(function, *args, **kwargs)
+            except Busy as error:
+                log.warning("index.waiting", reason=error.cause)
+        return await self.run(function, *args, **kwargs)
+
     async def close(self) -> None:
         # Cancelled or not, the connection must be closed: it holds the WAL open.
         with anyio.CancelScope(shield=True):
@@ -77,6 +105,7 @@ class Session:
     def _attempt(
         self, function: Callable[..., T], *args: Any, **kwargs: Any
     ) -> "T | _Failed":
+        self._given_up = False
         try:
             with (
                 database_errors(),
@@ -91,6 +120,7 @@ class Session:
             await done.wait()
         finally:
             if not done.is_set():
+                self._given_up = True
                 self._db.interrupt()
 
 

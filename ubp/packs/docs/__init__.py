@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+from ubp.errors import ConfigError
 from ubp.packs.docs import writes
 from ubp.packs.docs.overview_tools import get_graph, list_pages
 from ubp.packs.docs.page_tools import get_context, get_page
 from ubp.packs.docs.records import PageRecord, read_page
 from ubp.packs.docs.search_tools import fulltext_search, search_pages
 from ubp.project import Project
+from ubp.reading.walk import matcher
 from ubp.toolkit import ErrorStyle, Pack, Reading, Source
 
 __all__ = ("PACK",)
@@ -15,7 +17,15 @@ __all__ = ("PACK",)
 
 def _source(project: Project) -> Source:
     wanted = project.settings.source
-    return Source(project.docs_dir, wanted.include, wanted.exclude)
+    for key, globs in (("include", wanted.include), ("exclude", wanted.exclude)):
+        try:
+            matcher(globs, [])
+        except ValueError as error:
+            raise ConfigError(
+                f"ubp.toml: source.{key} has a glob that cannot be used.",
+                cause=f"{error}.",
+            ) from None
+    return Source(project.docs_dir, wanted.include, wanted.exclude, suffix=".md")
 
 
 PACK = Pack(

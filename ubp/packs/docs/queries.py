@@ -135,20 +135,24 @@ _BACKLINKS = f"""
 _FORWARD = """
     SELECT link.source_id, link.target_id, link.type
       FROM json_each(?) JOIN docs_link AS link ON link.source_id = value
+      JOIN docs_page AS source ON source.id = link.source_id
      WHERE link.target_id IS NOT NULL AND NOT link.hidden
-     ORDER BY link.id
+     ORDER BY source.path, link.id
 """
 
 _BACKWARD = """
     SELECT link.source_id, link.target_id, link.type
       FROM json_each(?) JOIN docs_link AS link ON link.target_id = value
+      JOIN docs_page AS source ON source.id = link.source_id
      WHERE NOT link.hidden
-     ORDER BY link.id
+     ORDER BY source.path, link.id
 """
 
 _ALL_EDGES = """
-    SELECT source_id, target_id, type FROM docs_link
-     WHERE target_id IS NOT NULL AND NOT hidden ORDER BY id
+    SELECT link.source_id, link.target_id, link.type
+      FROM docs_link AS link JOIN docs_page AS source ON source.id = link.source_id
+     WHERE link.target_id IS NOT NULL AND NOT link.hidden
+     ORDER BY source.path, link.id
 """
 
 _REFS = """
@@ -181,7 +185,7 @@ _FIRST_SECTIONS = """
 
 _SUMMARY = """
     SELECT page_id, content FROM json_each(?) JOIN docs_section ON page_id = value
-     WHERE ordinal < 8 ORDER BY page_id, ordinal
+     WHERE ordinal < 64 ORDER BY page_id, ordinal
 """
 
 

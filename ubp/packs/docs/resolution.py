@@ -1,11 +1,12 @@
 """Which page a link means: a pure function of the names there are."""
 
 import posixpath
+from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
-from ubp.packs.docs.links import Plan, key_of
+from ubp.packs.docs.links import Plan
 
-__all__ = ("Candidate", "Names", "Target", "resolved")
+__all__ = ("Candidate", "Group", "Names", "Target", "resolved")
 
 
 class Candidate(NamedTuple):
@@ -22,12 +23,31 @@ class Target(NamedTuple):
     ambiguous: bool = False
 
 
-class Names(Protocol):
-    """The pages by the keys of their names, each list in order of path."""
+class Group:
+    """Pages of one name, looked through once however many links use the name."""
 
-    def by_path(self, key: str) -> list[Candidate]: ...
-    def by_name(self, key: str) -> list[Candidate]: ...
-    def by_title(self, key: str) -> list[Candidate]: ...
+    def __init__(self, candidates: Iterable[Candidate]) -> None:
+        ordered = sorted(candidates, key=lambda each: (each.path.count("/"), each.path))
+        self._shallowest = ordered[0] if ordered else None
+        self._ambiguous = len(ordered) > 1
+        self._in_folder: dict[str, Candidate] = {}
+        for each in ordered:
+            self._in_folder.setdefault(posixpath.dirname(each.path), each)
+
+    def target(self, source_path: str) -> Target | None:
+        """The page in the same folder; else the least deep; else the first by path."""
+        near = self._in_folder.get(posixpath.dirname(source_path), self._shallowest)
+        return None if near is None else Target(near.page, self._ambiguous)
+
+
+class Names(Protocol):
+    """The pages by the keys of their names."""
+
+    def by_path(self, key: str) -> Group: ...
+    def by_ending(self, key: str) -> Group:
+        """Pages whose path is, or ends with a slash and, *key*."""
+
+    def by_title(self, key: str) -> Group: ...
 
 
 def resolved(plan: Plan, source_path: str, names: Names) -> Target | None:
@@ -36,28 +56,12 @@ def resolved(plan: Plan, source_path: str, names: Names) -> Target | None:
     Whole paths come first, then paths that end in the target, then titles.
     """
     for key in plan.exact:
-        if found := names.by_path(key):
-            return Target(found[0].page, len(found) > 1)
-    if plan.ending is not None:
-        ending = f"/{plan.ending}"
-        found = [
-            candidate
-            for candidate in names.by_name(plan.name)
-            if f"/{key_of(candidate.path)}".endswith(ending)
-        ]
-        if found:
-            return _preferred(found, source_path)
-    if plan.title is not None and (found := names.by_title(plan.title)):
-        return _preferred(found, source_path)
+        if found := names.by_path(key).target(source_path):
+            return found
+    if plan.ending is not None and (
+        found := names.by_ending(plan.ending).target(source_path)
+    ):
+        return found
+    if plan.title is not None:
+        return names.by_title(plan.title).target(source_path)
     return None
-
-
-def _preferred(found: list[Candidate], source_path: str) -> Target:
-    """In the same folder; else the fewest folders deep; else first by path."""
-    folder = posixpath.dirname(source_path)
-
-    def distance(candidate: Candidate) -> tuple[bool, int, str]:
-        away = posixpath.dirname(candidate.path) != folder
-        return away, 0 if not away else candidate.path.count("/"), candidate.path
-
-    return Target(min(found, key=distance).page, len(found) > 1)

@@ -103,30 +103,31 @@ def _at_size(draft: _Draft, largest: int) -> list[Section]:
 
 
 def _joined(pieces: list[Section]) -> list[Section]:
-    sections: list[Section] = []
+    """Pieces too small to stand alone, behind the one before them."""
+    groups: list[list[Section]] = []
     for piece in pieces:
-        if sections and piece.tokens < SMALLEST:
-            sections[-1] = _with(sections[-1], piece)
+        if groups and piece.tokens < SMALLEST:
+            groups[-1].append(piece)
         else:
-            sections.append(piece)
-    return sections
+            groups.append([piece])
+    return [group[0] if len(group) == 1 else _together(group) for group in groups]
 
 
-def _with(section: Section, small: Section) -> Section:
-    """*section* with a piece that is too small to stand alone behind it."""
-    heading = (
-        f"{'#' * small.level} {small.heading}"
-        if small.heading and not small.continued
-        else ""
-    )
-    parts = (section.content, heading, small.content)
+def _together(group: list[Section]) -> Section:
+    """One section of the first and the small ones behind it, their headings kept."""
+    first, *small = group
+    parts = [first.content]
+    for piece in small:
+        if piece.heading and not piece.continued:
+            parts.append(f"{'#' * piece.level} {piece.heading}")
+        parts.append(piece.content)
     content = "\n\n".join(part for part in parts if part)
     return Section(
-        section.heading,
-        section.level,
-        section.heading_path,
+        first.heading,
+        first.level,
+        first.heading_path,
         content,
         estimate(content),
-        section.continued,
-        section.blocks + small.blocks,
+        first.continued,
+        tuple(block for piece in group for block in piece.blocks),
     )

@@ -3,12 +3,15 @@
 Every function runs inside the writer's transaction.
 """
 
+from collections.abc import Iterator
+from itertools import chain
+
 import apsw
 import msgspec
 
 from ubp.packs.docs import links
 from ubp.packs.docs.records import PageRecord, SectionRecord
-from ubp.packs.docs.resolution import Candidate, resolved
+from ubp.packs.docs.resolution import Candidate, Group, resolved
 from ubp.packs.docs.text_index import SECTIONS
 from ubp.store.fulltext import IndexedText
 from ubp.store.ids import new_id, now
@@ -77,12 +80,20 @@ _INSERT_REF = """
 
 _UNSETTLE_NAME = "INSERT OR IGNORE INTO docs_unsettled_name (key) VALUES (?)"
 
+_UNSETTLE_BY_NAME = """
+    UPDATE docs_link SET settled = 0
+     WHERE settled AND name_key IN (SELECT key FROM docs_unsettled_name)
+"""
+
+_UNSETTLE_BY_TITLE = """
+    UPDATE docs_link SET settled = 0
+     WHERE settled AND title_key IN (SELECT key FROM docs_unsettled_name)
+"""
+
+_FORGET_NAMES = "DELETE FROM docs_unsettled_name"
+
 _SOURCES_TO_SETTLE = """
-    SELECT source_id FROM docs_link WHERE NOT settled
-    UNION
-    SELECT source_id FROM docs_link JOIN docs_unsettled_name ON name_key = key
-    UNION
-    SELECT source_id FROM docs_link JOIN docs_unsettled_name ON title_key = key
+    SELECT DISTINCT source_id FROM docs_link WHERE NOT settled LIMIT ?
 """
 
 _LINKS_OF = """
@@ -98,11 +109,12 @@ _SETTLE_LINK = """
      WHERE id = ?
 """
 
-_SETTLED = "DELETE FROM docs_unsettled_name"
+_BY_PATH = "SELECT id, path FROM docs_page WHERE path_key = ?"
+_BY_NAME = "SELECT id, path, path_key FROM docs_page WHERE name_key = ?"
+_BY_TITLE = "SELECT id, path FROM docs_page WHERE title_key = ?"
 
-_BY_PATH = "SELECT id, path FROM docs_page WHERE path_key = ? ORDER BY path"
-_BY_NAME = "SELECT id, path FROM docs_page WHERE name_key = ? ORDER BY path"
-_BY_TITLE = "SELECT id, path FROM docs_page WHERE title_key = ? ORDER BY path"
+_AT_ONCE = 500
+"""Pages whose links are settled in one transaction: nobody waits long for it."""
 
 
 def save(db: apsw.Connection, path: str, digest: str, record: PageRecord) -> None:
@@ -151,13 +163,18 @@ def forget(db: apsw.Connection, path: str) -> None:
     _unsettle(db, {*_names(links.key_of(path)), title_key})
 
 
-def settle(db: apsw.Connection) -> None:
-    """Find the targets of links whose pages, or whose names, came or went."""
-    sources = [source for (source,) in db.execute(_SOURCES_TO_SETTLE)]
+def settle(db: apsw.Connection) -> bool:
+    """Find the targets of links whose pages, or whose names, came or went.
+
+    Settles the links of a bounded number of pages; whether some are left to do.
+    """
+    for statement in (_UNSETTLE_BY_NAME, _UNSETTLE_BY_TITLE, _FORGET_NAMES):
+        db.execute(statement)
+    sources = [source for (source,) in db.execute(_SOURCES_TO_SETTLE, (_AT_ONCE,))]
     pages = _Pages(db)
     for source in sources:
         _settle_source(db, source, pages)
-    db.execute(_SETTLED)
+    return len(sources) == _AT_ONCE
 
 
 def optimize(db: apsw.Connection) -> None:
@@ -308,20 +325,44 @@ class _Pages:
 
     def __init__(self, db: apsw.Connection) -> None:
         self._db = db
-        self._found: dict[tuple[str, str], list[Candidate]] = {}
+        self._groups: dict[tuple[str, str], Group] = {}
+        self._named: dict[str, dict[str, list[tuple[Candidate, str]]]] = {}
 
-    def by_path(self, key: str) -> list[Candidate]:
-        return self._lookup(_BY_PATH, key)
+    def by_path(self, key: str) -> Group:
+        return self._group(_BY_PATH, key)
 
-    def by_name(self, key: str) -> list[Candidate]:
-        return self._lookup(_BY_NAME, key)
+    def by_title(self, key: str) -> Group:
+        return self._group(_BY_TITLE, key)
 
-    def by_title(self, key: str) -> list[Candidate]:
-        return self._lookup(_BY_TITLE, key)
+    def by_ending(self, key: str) -> Group:
+        group = self._groups.get((_BY_NAME, key))
+        if group is None:
+            group = Group(self._ending(key))
+            self._groups[_BY_NAME, key] = group
+        return group
 
-    def _lookup(self, statement: str, key: str) -> list[Candidate]:
-        found = self._found.get((statement, key))
-        if found is None:
-            found = [Candidate(*row) for row in self._db.execute(statement, (key,))]
-            self._found[statement, key] = found
-        return found
+    def _group(self, statement: str, key: str) -> Group:
+        group = self._groups.get((statement, key))
+        if group is None:
+            found = self._db.execute(statement, (key,))
+            group = Group(Candidate(*row) for row in found)
+            self._groups[statement, key] = group
+        return group
+
+    def _ending(self, key: str) -> Iterator[Candidate]:
+        """The pages whose path ends in *key*, among those of the same name."""
+        name = key.rpartition("/")[2]
+        named = self._named.setdefault(name, {})
+        if not named:
+            # By their last two segments: a thousand pages may be called index.
+            for page, path, path_key in self._db.execute(_BY_NAME, (name,)):
+                entry = (Candidate(page, path), f"/{path_key}")
+                named.setdefault(_tail(path_key), []).append(entry)
+        near = named.get(_tail(key), []) if "/" in key else chain(*named.values())
+        for candidate, path_key in near:
+            if path_key.endswith(f"/{key}"):
+                yield candidate
+
+
+def _tail(path_key: str) -> str:
+    return "/".join(path_key.split("/")[-2:])
