@@ -57,6 +57,8 @@ class FileChanged(Message, frozen=True):
     stamp: FileStamp
     digest: str | None = None
     """What the index holds; a file with this digest need not be parsed."""
+    reset: bool = False
+    """Whether what was noted when it was first read is to be noted anew."""
 
 
 class FileGone(Message, frozen=True):
@@ -76,6 +78,7 @@ class FileParsed(Message, frozen=True):
     record: bytes
     """The pack's own record in MessagePack. Only the pack looks inside."""
     warnings: tuple[Warned, ...] = ()
+    reset: bool = False
 
 
 class FileUnchanged(Message, frozen=True):
@@ -101,6 +104,8 @@ class ScanFinished(Message, frozen=True):
     seen: int
     changed: int
     gone: int
+    fingerprints: dict[str, str] = {}
+    """By pack, how its files have been read, all of them."""
 
 
 class RunTool(Message, frozen=True):

@@ -7,6 +7,7 @@ An event is a name, not a sentence, and its facts are fields:
     index.updated       a comparison has been carried into the index
     index.file_failed   a file could not be read; it is a row in `ubp status`
     index.warning       a file was read, but something in it was not understood (debug)
+    index.waiting       another process writes to the index; we wait for our turn
     reader.lost         the reading process ended or hung on a file
     reader.bug          our own code failed on a file; the traceback is in the event
     actor.restarted     an actor crashed and was started again

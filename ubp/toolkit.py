@@ -177,9 +177,14 @@ class Reading(Generic[RecordT]):
     """
 
     source: Callable[[Project], Source]
+    fingerprint: Callable[[Project], str]
+    """What the result of reading depends on beside the file; when it differs from what
+    it was, every file is read again."""
     record: type[RecordT]
     read: Callable[[FileText], tuple[RecordT, list[Warned]]]
-    save: Callable[[apsw.Connection, str, str, RecordT], None]
+    save: Callable[[apsw.Connection, str, str, RecordT, bool], None]
+    """Of path, digest and record; and whether the page counts as read for the first
+    time."""
     forget: Callable[[apsw.Connection, str], None]
     settle: Callable[[apsw.Connection], bool]
     optimize: Callable[[apsw.Connection], None]

@@ -16,6 +16,8 @@ from ubp.project import Project, open_project
 from ubp.reading.walk import stamp_of
 from ubp.store.session import reading, writing
 
+FINGERPRINTS = {"docs": "1:"}
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
@@ -39,6 +41,7 @@ async def scanned(project: Project, scan: Scan | None = None) -> list[FileEvent]
                 for pack in packs
                 if pack.reading is not None
             },
+            fingerprints=FINGERPRINTS,
             index=index,
             scan=scan or Scan(),
             stop=anyio.Event(),
@@ -56,7 +59,7 @@ async def test_a_new_file_is_reported_and_then_the_end(project: Project) -> None
     stamp = stamp_of((project.docs_dir / "a.md").stat())
     assert await scanned(project) == [
         FileChanged("docs", "a.md", stamp),
-        ScanFinished(1, 1, 0),
+        ScanFinished(1, 1, 0, FINGERPRINTS),
     ]
 
 
@@ -64,7 +67,7 @@ async def test_what_is_indexed_and_unchanged_is_not_reported(project: Project) -
     (project.docs_dir / "a.md").write_text("# A\n", encoding="utf-8")
     await index_once(project, discover(), Scan(), Progress())
 
-    assert await scanned(project) == [ScanFinished(1, 0, 0)]
+    assert await scanned(project) == [ScanFinished(1, 0, 0, FINGERPRINTS)]
 
 
 async def test_a_touched_file_is_reported_with_the_digest_we_know(
@@ -87,7 +90,10 @@ async def test_a_deleted_file_is_reported_as_gone(project: Project) -> None:
     await index_once(project, discover(), Scan(), Progress())
     page.unlink()
 
-    assert await scanned(project) == [FileGone("docs", "a.md"), ScanFinished(0, 0, 1)]
+    assert await scanned(project) == [
+        FileGone("docs", "a.md"),
+        ScanFinished(0, 0, 1, FINGERPRINTS),
+    ]
 
 
 async def test_a_link_out_of_the_folder_is_refused_once(project: Project) -> None:
@@ -98,7 +104,7 @@ async def test_a_link_out_of_the_folder_is_refused_once(project: Project) -> Non
 
     assert isinstance(refused, ParseFailed)
     await index_once(project, discover(), Scan(), Progress())
-    assert await scanned(project) == [ScanFinished(1, 0, 0)]
+    assert await scanned(project) == [ScanFinished(1, 0, 0, FINGERPRINTS)]
 
 
 async def test_one_file_alone_leaves_the_others_unmentioned(project: Project) -> None:
@@ -110,7 +116,10 @@ async def test_one_file_alone_leaves_the_others_unmentioned(project: Project) ->
     events = await scanned(project, Scan(force=True, only="b.md"))
 
     stamp = stamp_of((project.docs_dir / "b.md").stat())
-    assert events == [FileChanged("docs", "b.md", stamp), ScanFinished(1, 1, 0)]
+    assert events == [
+        FileChanged("docs", "b.md", stamp, reset=True),
+        ScanFinished(1, 1, 0),
+    ]
 
 
 async def test_a_folder_that_vanished_takes_nothing_from_the_index(
@@ -129,6 +138,7 @@ async def test_a_folder_that_vanished_takes_nothing_from_the_index(
         watcher = Watcher(
             outbox,
             sources={"docs": source},
+            fingerprints=FINGERPRINTS,
             index=index,
             scan=Scan(),
             stop=anyio.Event(),
@@ -157,6 +167,7 @@ async def test_a_full_parser_makes_the_watcher_wait(project: Project) -> None:
         watcher = Watcher(
             outbox,
             sources={"docs": reader.source(project)},
+            fingerprints=FINGERPRINTS,
             index=index,
             scan=Scan(),
             stop=anyio.Event(),

@@ -375,3 +375,23 @@ def test_a_deleted_file_can_be_forgotten_by_name_and_an_unknown_one_is_an_error(
     assert run("index", "--file", "index.md").code == 0
     assert run("status", "--json").value["total_documents"] == 25
     assert run("index", "--file", "never.md").code == 1
+
+
+def test_another_site_prefix_reads_every_page_again_and_keeps_it_stale(
+    run: Run, root: Path
+) -> None:
+    (root / "docs/site.md").write_text("[x](/handbook/index)\n", encoding="utf-8")
+    run("index")
+    (root / "src/loans.py").write_text("changed = True\n", encoding="utf-8")
+    stale = run("stale", "--json").value["total"]
+    (root / "ubp.toml").write_text(
+        '[docs]\nsite_prefix = "/handbook/"\n', encoding="utf-8"
+    )
+
+    done = run("index", "--json").value
+
+    assert done["documents_processed"] == 27
+    links = run("get-page", "site.md", "--json").value["outlinks"]
+    assert [link["filepath"] for link in links] == ["index.md"]
+    assert run("stale", "--json").value["total"] == stale > 0
+    assert run("index", "--json").value["documents_processed"] == 0

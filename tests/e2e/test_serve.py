@@ -312,3 +312,46 @@ def test_the_examples_run(vault: Path) -> None:
     )
 
     assert done.stdout.startswith("Hold queue  (specs/hold-queue.md)")
+
+
+def test_a_client_that_reads_nothing_cannot_stop_the_server(tmp_path: Path) -> None:
+    """Neither the log nor the answers may block it: it still ends when told to."""
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for number in range(1_500):
+        (docs / f"{number}.md").write_bytes(b"\xff")
+    (docs / "large.md").write_text("# Large\n\n" + "word " * 100_000, encoding="utf-8")
+    process = subprocess.Popen(
+        [*UBP, "serve", "--root", str(tmp_path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "deaf", "version": "1"},
+    }
+    messages = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}]
+    messages += [
+        {
+            "jsonrpc": "2.0",
+            "id": number,
+            "method": "tools/call",
+            "params": {"name": "ubp_get_page", "arguments": {"filepath": "large.md"}},
+        }
+        for number in range(1, 30)
+    ]
+    for message in messages:
+        process.stdin.write(json.dumps(message).encode() + b"\n")
+    process.stdin.flush()
+    wait_for((tmp_path / ".ubp/index.db").exists)
+    time.sleep(2)
+    process.send_signal(signal.SIGTERM)
+
+    assert process.wait(PATIENCE) == 0
+    for stream in (process.stdin, process.stdout, process.stderr):
+        if stream is not None:
+            with suppress(OSError):
+                stream.close()

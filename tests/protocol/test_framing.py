@@ -95,3 +95,12 @@ JSON = st.recursive(
 @given(st.dictionaries(st.sampled_from(["jsonrpc", "id", "method", "params"]), JSON))
 def test_any_object_is_an_answer(message: dict[str, Any]) -> None:
     parse(json.dumps({"jsonrpc": "2.0", **message}).encode())
+
+
+def test_half_a_surrogate_pair_does_not_cost_the_answer() -> None:
+    """What a cut emoji becomes in JavaScript is JSON, and somebody waits for its id."""
+    raw = b'{"jsonrpc":"2.0","id":7,"method":"m","params":{"q":"a \\ud83d","n":1e999}}'
+
+    assert parse(raw) == types.JSONRPCRequest(
+        jsonrpc="2.0", id=7, method="m", params={"q": "a ?", "n": None}
+    )

@@ -75,6 +75,14 @@ def test_force_reads_every_file_whatever_the_index_says() -> None:
 
     events = list(differences("docs", [Found("a.md", OLD)], known, force=True))
 
+    assert events == [FileChanged("docs", "a.md", OLD, reset=True)]
+
+
+def test_another_way_of_reading_reads_every_file_but_resets_nothing() -> None:
+    known = {"a.md": Known(OLD, "digest")}
+
+    events = list(differences("docs", [Found("a.md", OLD)], known, reread=True))
+
     assert events == [FileChanged("docs", "a.md", OLD)]
 
 

@@ -168,7 +168,7 @@ async def test_preparing_waits_for_another_process_to_finish(tmp_path: Path) -> 
 
 def test_every_table_of_a_pack_begins_with_its_name() -> None:
     db = fresh()
-    core = {"file", "failure", "warning", "migration"}
+    core = {"file", "failure", "warning", "migration", "reading"}
     packs = tuple(f"{pack.name}_" for pack in discover())
 
     strangers = [

@@ -94,7 +94,8 @@ def outcome(
         return ParseFailed(pack, path, "Contains NUL bytes, so it is not text.", stamp)
     record, warnings = reading.read(FileText(path, normalise(text), project))
     encoded = msgspec.msgpack.encode(record)
-    return FileParsed(pack, path, stamp, digest, encoded, tuple(warnings))
+    warned = tuple(warnings)
+    return FileParsed(pack, path, stamp, digest, encoded, warned, change.reset)
 
 
 def main(root: str, packs: str) -> None:

@@ -41,6 +41,7 @@ class Watcher:
         parser: Outbox[FileEvent],
         *,
         sources: dict[str, Source],
+        fingerprints: dict[str, str],
         index: Session,
         scan: Scan,
         stop: anyio.Event,
@@ -48,6 +49,7 @@ class Watcher:
     ) -> None:
         self._parser = parser
         self._sources = sources
+        self._fingerprints = fingerprints
         self._index = index
         self._scan = scan
         self._stop = stop
@@ -63,7 +65,15 @@ class Watcher:
             }
             found = await anyio.to_thread.run_sync(self._look, source)
             seen += len(found)
-            for event in differences(pack, found, known, force=self._scan.force):
+            read_as = await self._index.run(files.fingerprint, pack)
+            events = differences(
+                pack,
+                found,
+                known,
+                force=self._scan.force,
+                reread=read_as != self._fingerprints[pack],
+            )
+            for event in events:
                 if self._stop.is_set():
                     return
                 changed += isinstance(event, FileChanged)
@@ -72,7 +82,9 @@ class Watcher:
                 await self._parser.send(event)
         self._progress.seen = seen
         self._progress.scanned = True
-        await self._parser.send(ScanFinished(seen, changed, gone))
+        whole = self._scan.only is None
+        fingerprints = self._fingerprints if whole else {}
+        await self._parser.send(ScanFinished(seen, changed, gone, fingerprints))
 
     def close(self) -> None:
         self._parser.close()

@@ -152,12 +152,12 @@ def _pipeline(
     to_parser, parser_inbox = channel[FileEvent](WATCHER_TO_PARSER)
     to_writer, writer_inbox = channel[IndexEvent](PARSER_TO_WRITER)
     writes, writer_calls = channel[Call[RunTool, Any]](PROTOCOL_TO_WRITER)
+    readings = {p.name: p.reading for p in packs if p.reading is not None}
     watcher = Watcher(
         to_parser,
-        sources={
-            pack.name: pack.reading.source(project)
-            for pack in packs
-            if pack.reading is not None
+        sources={name: reading.source(project) for name, reading in readings.items()},
+        fingerprints={
+            name: reading.fingerprint(project) for name, reading in readings.items()
         },
         index=reader,
         scan=scan,

@@ -153,6 +153,8 @@ class Writer:
     async def _finish(self, scan: ScanFinished) -> None:
         if scan.changed + scan.gone >= _MANY:
             await self._session.write(self._optimize)
+        for pack, fingerprint in scan.fingerprints.items():
+            await self._session.write(files.set_fingerprint, pack, fingerprint)
         self._progress.settled = True
         log.info(
             "index.updated",
@@ -214,7 +216,7 @@ class Writer:
         try:
             with transaction(db):  # this document alone is taken back if it fails
                 record = self._decoders[pack].decode(event.record)
-                reading.save(db, path, event.digest, record)
+                reading.save(db, path, event.digest, record, event.reset)
                 files.remember(
                     db, pack, path, event.stamp, event.digest, event.warnings
                 )

@@ -22,10 +22,12 @@ def differences(
     known: Mapping[str, Known],
     *,
     force: bool = False,
+    reread: bool = False,
 ) -> Iterator[FileChanged | FileGone | ParseFailed]:
     """The events that bring the index in line with what was *found*.
 
-    With *force* every file found is read again, whatever the index says.
+    With *force* every file found is read again as if for the first time, with *reread*
+    it is only read again, because we read differently now.
     """
     seen: set[str] = set()
     unseen: list[str] = []
@@ -40,8 +42,8 @@ def differences(
                     yield ParseFailed(pack, path, reason)
             case Found(path, stamp):
                 old = known.get(path)
-                if force or old is None:
-                    yield FileChanged(pack, path, stamp)
+                if force or reread or old is None:
+                    yield FileChanged(pack, path, stamp, reset=force)
                 elif old.stamp != stamp:
                     yield FileChanged(pack, path, stamp, old.digest)
     for path in sorted(known.keys() - seen):

@@ -18,9 +18,11 @@ __all__ = (
     "Noted",
     "fail",
     "failures",
+    "fingerprint",
     "forget",
     "known",
     "remember",
+    "set_fingerprint",
     "touch",
     "warnings",
 )
@@ -77,6 +79,10 @@ _FORGET_WARNINGS = "DELETE FROM warning WHERE pack = ? AND path = ?"
 
 _WARN = "INSERT INTO warning (pack, path, n, kind, text) VALUES (?, ?, ?, ?, ?)"
 
+_FINGERPRINT = "SELECT fingerprint FROM reading WHERE pack = ?"
+
+_SET_FINGERPRINT = "INSERT OR REPLACE INTO reading (pack, fingerprint) VALUES (?, ?)"
+
 _FAILURES = "SELECT pack, path, reason, at FROM failure ORDER BY pack, path"
 _WARNINGS = "SELECT pack, path, kind, text FROM warning ORDER BY pack, path, n"
 
@@ -126,6 +132,17 @@ def fail(
 def forget(db: apsw.Connection, pack: str, path: str) -> None:
     for statement in (_FORGET_FILE, _FORGET_FAILURE, _FORGET_WARNINGS):
         db.execute(statement, (pack, path))
+
+
+def fingerprint(db: apsw.Connection, pack: str) -> str | None:
+    """How the files of *pack* were read when all of them last were."""
+    found: str | None = db.execute(_FINGERPRINT, (pack,)).get
+    return found
+
+
+def set_fingerprint(db: apsw.Connection, pack: str, fingerprint: str) -> None:
+    """Note that every file of *pack* has been read in this way."""
+    db.execute(_SET_FINGERPRINT, (pack, fingerprint))
 
 
 def failures(db: apsw.Connection) -> list[Failure]:

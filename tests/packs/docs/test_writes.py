@@ -402,3 +402,21 @@ def test_text_after_any_history_is_that_of_the_last_state(history: list[Step]) -
     assert contents(db) == contents(at_once)
     for query in ("alpha", "beta", "alp", "証", "word", "xx"):
         assert found(db, query) == found(at_once, query)
+
+
+def test_thousands_of_links_are_settled_in_bounded_steps() -> None:
+    db = fresh()
+    for number in range(1_200):
+        save(db, f"d{number}/index.md", "[[index]] [[d7/index]]")
+
+    steps = 1
+    while writes.settle(db):
+        steps += 1
+
+    assert steps == 3
+    sql = """
+        SELECT count(*) FROM docs_link AS link
+          JOIN docs_page AS source ON source.id = link.source_id
+         WHERE link.target = 'index' AND link.target_id = source.id
+    """
+    assert db.execute(sql).get == 1_200, "each means the page in its own folder"

@@ -6,7 +6,7 @@ from ubp.errors import ConfigError
 from ubp.packs.docs import writes
 from ubp.packs.docs.overview_tools import get_graph, list_pages
 from ubp.packs.docs.page_tools import get_context, get_page
-from ubp.packs.docs.records import PageRecord, read_page
+from ubp.packs.docs.records import READER, PageRecord, read_page
 from ubp.packs.docs.search_tools import fulltext_search, search_pages
 from ubp.project import Project
 from ubp.reading.walk import matcher
@@ -28,6 +28,10 @@ def _source(project: Project) -> Source:
     return Source(project.docs_dir, wanted.include, wanted.exclude, suffix=".md")
 
 
+def _fingerprint(project: Project) -> str:
+    return f"{READER}:{project.settings.docs.site_prefix}"
+
+
 PACK = Pack(
     name="docs",
     summary=(
@@ -46,6 +50,7 @@ PACK = Pack(
     migrations=Path(__file__).parent / "migrations",
     reading=Reading(
         source=_source,
+        fingerprint=_fingerprint,
         record=PageRecord,
         read=read_page,
         save=writes.save,

@@ -19,7 +19,19 @@ from ubp.reading import frontmatter, markdown
 from ubp.reading.walk import open_file, stamp_of
 from ubp.toolkit import FileText
 
-__all__ = ("PageRecord", "SectionRecord", "SourceRef", "digest_of", "read_page")
+__all__ = (
+    "READER",
+    "PageRecord",
+    "SectionRecord",
+    "SourceRef",
+    "digest_of",
+    "read_page",
+)
+
+
+READER = 1
+"""Raised whenever the same file would give another record, or other words in the index:
+then every page is read again."""
 
 
 class SectionRecord(Struct, frozen=True, array_like=True):

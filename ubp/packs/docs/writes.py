@@ -117,8 +117,18 @@ _AT_ONCE = 500
 """Pages whose links are settled in one transaction: nobody waits long for it."""
 
 
-def save(db: apsw.Connection, path: str, digest: str, record: PageRecord) -> None:
-    """Make *record* what is known of the page at *path*."""
+def save(
+    db: apsw.Connection,
+    path: str,
+    digest: str,
+    record: PageRecord,
+    reset: bool = False,
+) -> None:
+    """Make *record* what is known of the page at *path*.
+
+    An unchanged page that is only read again keeps its sources as they were when it
+    was written; with *reset* they are noted anew.
+    """
     title_key = links.key_of(record.title)
     path_key = links.key_of(path)
     values = {
@@ -147,7 +157,8 @@ def save(db: apsw.Connection, path: str, digest: str, record: PageRecord) -> Non
     db.execute(_INSERT_NAME, (page_id, record.index_name))
     _save_sections(db, page_id, record.sections, new=known is None)
     _save_links(db, page_id, path, record)
-    _save_refs(db, page_id, record)
+    if reset or known is None or known[1] != digest:
+        _save_refs(db, page_id, record)
 
 
 def forget(db: apsw.Connection, path: str) -> None:

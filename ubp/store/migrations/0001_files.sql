@@ -30,3 +30,9 @@ CREATE TABLE warning (
     text TEXT NOT NULL,
     PRIMARY KEY (pack, path, n)
 ) STRICT, WITHOUT ROWID;
+
+-- How the files of a pack were read: another way of reading reads them all again.
+CREATE TABLE reading (
+    pack        TEXT PRIMARY KEY,
+    fingerprint TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
