@@ -13,6 +13,7 @@ import os
 import signal
 import sys
 import traceback
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -70,7 +71,7 @@ def outcome(
     pack, path = change.pack, change.path
     full = source.folder / path
     try:
-        if not full.resolve().is_relative_to(source.folder.resolve()):
+        if not os.path.realpath(full).startswith(_real_folder(source.folder)):
             return ParseFailed(pack, path, "A symbolic link that leaves the folder.")
         with open_file(full) as file:
             stamp = stamp_of(os.fstat(file.fileno()))
@@ -96,6 +97,11 @@ def outcome(
     encoded = msgspec.msgpack.encode(record)
     warned = tuple(warnings)
     return FileParsed(pack, path, stamp, digest, encoded, warned, change.reset)
+
+
+@cache
+def _real_folder(folder: Path) -> str:
+    return os.path.realpath(folder).rstrip(os.sep) + os.sep
 
 
 def main(root: str, packs: str) -> None:

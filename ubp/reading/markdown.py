@@ -123,13 +123,16 @@ class _Reader:
         return Markdown(self._blocks, self._links)
 
     def _start(self, tag: Any, start: int, end: int) -> None:
-        code = _is_code(tag)
+        self._depth += 1
+        opens = self._block is None
         if self._block is None:
             self._block = _Open(tag, start, end)
-        elif code:
-            self._block.fences.append((start, end))
-        self._depth += 1
-        self._in_code = self._in_code or code
+        if isinstance(tag, str):  # most of them: neither code nor a link
+            return
+        if "CodeBlock" in tag:
+            self._in_code = True
+            if not opens:
+                self._block.fences.append((start, end))
         link = _link_of(tag)
         if link is None:
             return
