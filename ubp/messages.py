@@ -18,6 +18,7 @@ __all__ = (
     "FileStamp",
     "FileUnchanged",
     "IndexEvent",
+    "Known",
     "ParseFailed",
     "ReadOutcome",
     "RunTool",
@@ -40,6 +41,16 @@ class FileStamp(Struct, frozen=True, array_like=True):
     size: int
     mtime_ns: int
     ctime_ns: int
+
+
+class Known(Struct, frozen=True, array_like=True):
+    """What the index holds of a file.
+
+    No digest where reading it failed; no stamp either where it was refused.
+    """
+
+    stamp: FileStamp | None
+    digest: str | None
 
 
 class Warned(Struct, frozen=True, array_like=True):

@@ -1,7 +1,7 @@
 """What differs between disk and index."""
 
-from ubp.messages import FileChanged, FileGone, FileStamp, ParseFailed
-from ubp.reading.changes import Known, differences
+from ubp.messages import FileChanged, FileGone, FileStamp, Known, ParseFailed
+from ubp.reading.changes import differences
 from ubp.reading.walk import Found, Refused
 
 OLD = FileStamp(10, 1, 1)

@@ -2,9 +2,9 @@
 
 from databases import fresh
 
-from ubp.messages import FileStamp, Warned
+from ubp.messages import FileStamp, Known, Warned
 from ubp.store import files
-from ubp.store.files import Failure, KnownFile, Noted
+from ubp.store.files import Failure, Noted
 
 STAMP = FileStamp(1, 2, 3)
 LATER = FileStamp(4, 5, 6)
@@ -15,7 +15,7 @@ def test_remembered_file_is_known_by_stamp_and_digest() -> None:
 
     files.remember(db, "docs", "a.md", STAMP, "digest", [])
 
-    assert files.known(db, "docs") == {"a.md": KnownFile(STAMP, "digest")}
+    assert files.known(db, "docs") == {"a.md": Known(STAMP, "digest")}
 
 
 def test_each_pack_knows_its_own_files() -> None:
@@ -24,8 +24,8 @@ def test_each_pack_knows_its_own_files() -> None:
     files.remember(db, "docs", "a.md", STAMP, "one", [])
     files.remember(db, "notes", "a.md", LATER, "two", [])
 
-    assert files.known(db, "docs") == {"a.md": KnownFile(STAMP, "one")}
-    assert files.known(db, "notes") == {"a.md": KnownFile(LATER, "two")}
+    assert files.known(db, "docs") == {"a.md": Known(STAMP, "one")}
+    assert files.known(db, "notes") == {"a.md": Known(LATER, "two")}
 
 
 def test_remembering_again_replaces_what_was_known() -> None:
@@ -34,7 +34,7 @@ def test_remembering_again_replaces_what_was_known() -> None:
 
     files.remember(db, "docs", "a.md", LATER, "new", [Warned("new", "New.")])
 
-    assert files.known(db, "docs") == {"a.md": KnownFile(LATER, "new")}
+    assert files.known(db, "docs") == {"a.md": Known(LATER, "new")}
     assert files.warnings(db) == [Noted("docs", "a.md", "new", "New.")]
 
 
@@ -44,7 +44,7 @@ def test_touched_file_keeps_its_digest() -> None:
 
     files.touch(db, "docs", "a.md", LATER)
 
-    assert files.known(db, "docs") == {"a.md": KnownFile(LATER, "digest")}
+    assert files.known(db, "docs") == {"a.md": Known(LATER, "digest")}
     assert len(files.warnings(db)) == 1
 
 
@@ -54,7 +54,7 @@ def test_failed_file_is_known_without_a_digest() -> None:
 
     files.fail(db, "docs", "a.md", "Not UTF-8.", LATER)
 
-    assert files.known(db, "docs") == {"a.md": KnownFile(LATER, None)}
+    assert files.known(db, "docs") == {"a.md": Known(LATER, None)}
     assert files.warnings(db) == []
     [failure] = files.failures(db)
     assert failure == Failure("docs", "a.md", "Not UTF-8.", failure.at)
@@ -65,7 +65,7 @@ def test_failure_may_have_no_stamp() -> None:
 
     files.fail(db, "docs", "a.md", "A pipe.", None)
 
-    assert files.known(db, "docs") == {"a.md": KnownFile(None, None)}
+    assert files.known(db, "docs") == {"a.md": Known(None, None)}
 
 
 def test_file_that_can_be_read_again_is_no_failure_any_more() -> None:
@@ -75,7 +75,7 @@ def test_file_that_can_be_read_again_is_no_failure_any_more() -> None:
     files.remember(db, "docs", "a.md", LATER, "digest", [])
 
     assert files.failures(db) == []
-    assert files.known(db, "docs") == {"a.md": KnownFile(LATER, "digest")}
+    assert files.known(db, "docs") == {"a.md": Known(LATER, "digest")}
 
 
 def test_forgotten_file_leaves_nothing_behind() -> None:

@@ -12,7 +12,7 @@ import anyio.to_thread
 from ubp.actors.ports import Outbox
 from ubp.actors.progress import Progress
 from ubp.messages import FileChanged, FileEvent, FileGone, ScanFinished
-from ubp.reading.changes import Known, differences
+from ubp.reading.changes import differences
 from ubp.reading.walk import Found, Refused, walk
 from ubp.store import files
 from ubp.store.session import Session
@@ -58,11 +58,8 @@ class Watcher:
     async def run(self) -> None:
         seen = changed = gone = 0
         for pack, source in self._sources.items():
-            known = {
-                path: Known(each.stamp, each.digest)
-                for path, each in (await self._index.run(files.known, pack)).items()
-                if self._covers(path)
-            }
+            every = await self._index.run(files.known, pack)
+            known = {path: every[path] for path in every if self._covers(path)}
             found = await anyio.to_thread.run_sync(self._look, source)
             seen += len(found)
             read_as = await self._index.run(files.fingerprint, pack)

@@ -9,10 +9,11 @@ from msgspec import Struct
 
 from ubp.cli.options import App, command
 from ubp.errors import IndexNotReady
+from ubp.messages import Known
 from ubp.packs.docs import queries
 from ubp.packs.docs.reports import stale_documents
 from ubp.project import Project
-from ubp.reading.changes import Known, differences
+from ubp.reading.changes import differences
 from ubp.reading.walk import walk
 from ubp.store import files
 from ubp.store.lock import holder
@@ -101,13 +102,12 @@ async def _collect(
     )
 
 
-def _waiting(project: Project, pack: Pack, known: dict[str, files.KnownFile]) -> int:
+def _waiting(project: Project, pack: Pack, known: dict[str, Known]) -> int:
     if pack.reading is None:
         return 0
     source = pack.reading.source(project)
     found = walk(source.folder, source.include, source.exclude, source.suffix)
-    expected = {path: Known(each.stamp, each.digest) for path, each in known.items()}
-    return sum(1 for _ in differences(pack.name, found, expected))
+    return sum(1 for _ in differences(pack.name, found, known))
 
 
 def _size(project: Project) -> int:

@@ -1,19 +1,11 @@
 """What differs between disk and index: a pure function."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
-from ubp.messages import FileChanged, FileGone, FileStamp, ParseFailed
+from ubp.messages import FileChanged, FileGone, Known, ParseFailed
 from ubp.reading.walk import Found, Refused
 
-__all__ = ("Known", "differences")
-
-
-class Known(NamedTuple):
-    """What the index holds of a file; no digest where reading it failed."""
-
-    stamp: FileStamp | None
-    digest: str | None
+__all__ = ("differences",)
 
 
 def differences(

@@ -4,17 +4,15 @@ All SQL that names ``file``, ``failure`` or ``warning`` is in this file.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import apsw
 from msgspec import Struct
 
-from ubp.messages import FileStamp, Warned
+from ubp.messages import FileStamp, Known, Warned
 from ubp.store.ids import now
 
 __all__ = (
     "Failure",
-    "KnownFile",
     "Noted",
     "fail",
     "failures",
@@ -26,13 +24,6 @@ __all__ = (
     "touch",
     "warnings",
 )
-
-
-class KnownFile(NamedTuple):
-    """What the index holds of a file; no digest where reading it failed."""
-
-    stamp: FileStamp | None
-    digest: str | None
 
 
 class Failure(Struct, frozen=True):
@@ -87,12 +78,12 @@ _FAILURES = "SELECT pack, path, reason, at FROM failure ORDER BY pack, path"
 _WARNINGS = "SELECT pack, path, kind, text FROM warning ORDER BY pack, path, n"
 
 
-def known(db: apsw.Connection, pack: str) -> dict[str, KnownFile]:
+def known(db: apsw.Connection, pack: str) -> dict[str, Known]:
     """Every file of *pack* the index has met, by path."""
-    found: dict[str, KnownFile] = {}
+    found: dict[str, Known] = {}
     for path, size, mtime, ctime, digest in db.execute(_KNOWN, {"pack": pack}):
         stamp = None if size is None else FileStamp(size, mtime, ctime)
-        found[path] = KnownFile(stamp, digest)
+        found[path] = Known(stamp, digest)
     return found
 
 
