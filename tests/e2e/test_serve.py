@@ -149,6 +149,19 @@ def test_a_client_searches_reads_and_walks_in_two_languages(vault: Path) -> None
         assert client.end() == 0
 
 
+def test_arguments_may_be_sent_as_a_json_string(vault: Path) -> None:
+    """Some clients encode them twice; what is no JSON object is still refused."""
+    with serving(vault) as client:
+        client.until_indexed(26)
+
+        encoded = {"name": "ubp_fulltext_search", "arguments": '{"query": "延滞"}'}
+        answer = client.ask("tools/call", encoded)["result"]
+        assert answer["structuredContent"]["total_found"] > 5
+        for nonsense in ("{no", "[1]", "5"):
+            refused = client.ask("tools/call", {**encoded, "arguments": nonsense})
+            assert refused["error"]["code"] == -32602
+
+
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_server_in_order(vault: Path, how: signal.Signals) -> None:
     with serving(vault, "--log-format", "json") as client:

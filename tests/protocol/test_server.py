@@ -87,3 +87,19 @@ async def test_an_error_has_its_code(
 async def test_the_server_says_when_to_use_what(tmp_path: Path) -> None:
     async with connected(tmp_path) as client:
         assert "ubp_search" in (client.instructions or "")
+
+
+async def test_a_fault_of_ours_is_internal_and_says_nothing_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with connected(tmp_path) as client:
+
+        async def broken(*_: object) -> None:
+            raise KeyError("secret/path")
+
+        monkeypatch.setattr(Dispatcher, "call", broken)
+        with pytest.raises(MCPError) as caught:
+            await client.call_tool("ubp_list_pages", {})
+
+        assert caught.value.code == -32603
+        assert "secret" not in caught.value.message
