@@ -49,8 +49,10 @@ _RUNS = re.compile(
 # beside the text, wherever it occurs, as a private character that no text has as a
 # word, so that a search for it has an index to use.
 _NAMED = {"c++": "\ue001", "c#": "\ue002", "f#": "\ue003"}
-_NAMES = re.compile("|".join(re.escape(name) for name in _NAMED))
 
+_ASCII_SEPARATED = bytes(
+    code if chr(code).isalnum() else ord(" ") for code in range(128)
+).ljust(256)
 _TO_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
 
@@ -116,15 +118,17 @@ def pairs(cjk: str) -> list[str]:
 
 def names(folded: str) -> set[str]:
     """The index's own words for names such as C++ that occur in folded text."""
-    return {_NAMED[name] for name in _NAMES.findall(folded)}
+    return {sign for name, sign in _NAMED.items() if name in folded}
 
 
 def spread(folded: str) -> Spread:
     """Folded text written out for the full-text index."""
-    written = _SEPARATORS.sub(" ", folded)
     if folded.isascii():
+        # The same as below, many times quicker, and most of all text.
+        written = folded.encode().translate(_ASCII_SEPARATED).decode()
         words = set(written.split())
     else:
+        written = _SEPARATORS.sub(" ", folded)
         words = set(_CJK_RUN.sub(" ", written).split())
         written = _CJK_RUN.sub(_write_out, written)
     too_long = {word for word in words if len(word) > LONGEST_WORD}

@@ -11,9 +11,15 @@ import anyio.to_thread
 
 from ubp.actors.ports import Outbox
 from ubp.actors.progress import Progress
-from ubp.messages import FileChanged, FileEvent, FileGone, ScanFinished
+from ubp.messages import (
+    FileChanged,
+    FileEvent,
+    FileGone,
+    Known,
+    ScanFinished,
+)
 from ubp.reading.changes import differences
-from ubp.reading.walk import Found, Refused, walk
+from ubp.reading.walk import walk
 from ubp.store import files
 from ubp.store.session import Session
 from ubp.toolkit import Source
@@ -60,16 +66,14 @@ class Watcher:
         for pack, source in self._sources.items():
             every = await self._index.run(files.known, pack)
             known = {path: every[path] for path in every if self._covers(path)}
-            found = await anyio.to_thread.run_sync(self._look, source)
-            seen += len(found)
             read_as = await self._index.run(files.fingerprint, pack)
-            events = differences(
-                pack,
-                found,
-                known,
-                force=self._scan.force,
-                reread=read_as != self._fingerprints[pack],
+            reread = read_as != self._fingerprints[pack]
+            # In a thread: a hundred thousand files are soon compared, but not in the
+            # time a caller should wait for an answer.
+            number, events = await anyio.to_thread.run_sync(
+                self._compare, pack, source, known, reread
             )
+            seen += number
             for event in events:
                 if self._stop.is_set():
                     return
@@ -86,9 +90,17 @@ class Watcher:
     def close(self) -> None:
         self._parser.close()
 
-    def _look(self, source: Source) -> list[Found | Refused]:
+    def _compare(
+        self, pack: str, source: Source, known: dict[str, Known], reread: bool
+    ) -> tuple[int, list[FileEvent]]:
+        """How many files there are, and the events for those that differ."""
         everything = walk(source.folder, source.include, source.exclude, source.suffix)
-        return [each for each in everything if self._covers(each.path)]
+        # Sorted, so that the same files always give the same index.
+        covered = (each for each in everything if self._covers(each.path))
+        found = sorted(covered, key=lambda each: each.path)
+        force = self._scan.force
+        events = differences(pack, found, known, force=force, reread=reread)
+        return len(found), list(events)
 
     def _covers(self, path: str) -> bool:
         return self._scan.only is None or path == self._scan.only
