@@ -12,7 +12,7 @@ from strategies import anything, front_matter
 
 from ubp.reading.frontmatter import INVALID, LARGEST_BLOCK, FrontMatter, split
 
-YAML_CASES = Path("/work/shared/corpora/bad_input/yaml_cases.jsonl")
+YAML_CASES = Path(__file__).parents[3] / "shared/corpora/bad_input/yaml_cases.jsonl"
 BLOCK = re.compile(r"---[ \t]*\n(?:.*\n)?(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 
 

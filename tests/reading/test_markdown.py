@@ -10,7 +10,9 @@ from strategies import anything, documents
 
 from ubp.reading.markdown import Block, Link, normalise, read
 
-COMMONMARK = Path("/work/shared/corpora/bad_input/commonmark_examples.jsonl")
+COMMONMARK = (
+    Path(__file__).parents[3] / "shared/corpora/bad_input/commonmark_examples.jsonl"
+)
 
 FENCE = "```python\na = 1\n\n\nb = 2\n```"
 
