@@ -9,6 +9,7 @@ import msgspec
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from ubp import __version__
 from ubp.errors import InternalError, UbpError
@@ -38,7 +39,11 @@ def build(dispatcher: Dispatcher, packs: Sequence[Pack]) -> Server[Any]:
         return listed
 
     async def call_tool(ctx: _Request, params: types.CallToolRequestParams) -> Any:
-        return await _answer(dispatcher, params, ctx.request_id)
+        reply = await _answer(dispatcher, params, ctx.request_id)
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            reply["resultType"] = "complete"
+        # Plain data: as a model of the SDK it would be checked and copied twice more.
+        return reply
 
     server: Server[Any] = Server(
         "ubp",
@@ -54,12 +59,12 @@ def build(dispatcher: Dispatcher, packs: Sequence[Pack]) -> Server[Any]:
 
 async def _answer(
     dispatcher: Dispatcher, params: types.CallToolRequestParams, request_id: Any
-) -> types.CallToolResult:
+) -> dict[str, Any]:
     pack: Pack | None = None
     try:
         pack, tool = dispatcher.find(params.name)
         value = await dispatcher.call(tool, params.arguments, request_id)
-        return _result(success(pack, value))
+        return success(pack, value)
     except UbpError as error:
         reply = failure(pack, error)
     except Exception:
@@ -68,12 +73,7 @@ async def _answer(
         reply = failure(pack, InternalError())
     if isinstance(reply, WireError):
         raise MCPError(code=reply.code, message=reply.message, data=reply.data)
-    return _result(reply)
-
-
-def _result(reply: dict[str, Any]) -> types.CallToolResult:
-    """*reply* as the SDK's own type, which knows what each protocol version wants."""
-    return types.CallToolResult.model_validate(reply)
+    return reply
 
 
 async def _decode_arguments(ctx: _Request, call_next: CallNext) -> HandlerResult:
