@@ -1,5 +1,6 @@
 """The parser: changed files in, documents out, whatever the files do."""
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -191,3 +192,31 @@ async def test_a_cancelled_parser_ends_its_process(scripted: Rig) -> None:
         group.cancel_scope.cancel()
 
     assert [process._process for process in processes] == [None]
+
+
+async def test_a_process_that_is_killed_once_by_chance_costs_no_file(rig: Rig) -> None:
+    """Only a file that ends the process twice is at fault."""
+    processes: list[ReadingProcess] = []
+
+    class Mortal(ReadingProcess):
+        """Its first child ends before it has read anything."""
+
+        def _start(self) -> subprocess.Popen[bytes]:
+            process = super()._start()
+            if not processes:
+                processes.append(self)
+                process.kill()
+                process.wait()
+            return process
+
+    rig.parser._start = lambda: Mortal(rig.root, ["docs"])
+    (rig.root / "docs/a.md").write_text("# A\n", encoding="utf-8")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(rig.parser.run)
+        await rig.events.send(FileChanged("docs", "a.md", STAMP))
+        outcome = await soon(rig.results)
+        rig.events.close()
+
+    assert processes
+    assert isinstance(outcome, FileParsed)

@@ -174,3 +174,16 @@ def test_without_patterns_nothing_is_wanted() -> None:
 @given(page_paths)
 def test_default_globs_want_every_page(path: str) -> None:
     assert matcher(PAGES, ["**/node_modules/**", "**/dist/**", "**/.git/**"])(path)
+
+
+def test_link_out_whose_name_is_not_utf8_is_refused_by_a_name_that_can_be_stored(
+    tmp_path: Path,
+) -> None:
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    Path(os.fsdecode(os.fsencode(docs) + b"/bad\xff")).symlink_to("/")
+
+    [refused] = walk(docs, ["**/*.md"], [])
+
+    assert isinstance(refused, Refused)
+    assert refused.path.encode("utf-8").startswith(b"bad")

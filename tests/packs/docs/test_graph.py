@@ -2,11 +2,11 @@
 
 import apsw
 import pytest
-from databases import with_pages
+from databases import save, with_pages
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ubp.packs.docs import graph, queries
+from ubp.packs.docs import graph, queries, writes
 from ubp.packs.docs.kinds import LINK_TYPES
 from ubp.packs.docs.queries import Edge
 
@@ -188,3 +188,24 @@ def test_walk_reaches_exactly_what_steps_in_one_direction_do(
             for name in here - {"a"}:
                 expected[name] = min(hops, expected.get(name, hops))
     assert found == expected
+
+
+def test_type_of_a_link_does_not_depend_on_which_page_was_saved_last() -> None:
+    pages = {
+        "a.md": "[[b]] [[c]]",
+        "b.md": "[[d|depends_on]]",
+        "c.md": "[[d|implements]]",
+        "d.md": "The end.",
+    }
+    db = with_pages(pages)
+    [center] = [p.id for p in queries.all_pages(db) if p.path == "a.md"]
+
+    def types() -> dict[str, str]:
+        return {each.page.path: each.link_type for each in graph.around(db, center, 2)}
+
+    before = types()
+    save(db, "b.md", "[[d|depends_on]] again")
+    writes.settle(db)
+
+    assert before["d.md"] == "depends_on"
+    assert types() == before

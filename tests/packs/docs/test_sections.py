@@ -243,3 +243,14 @@ def test_fences_of_any_length_stay_whole(lengths: list[int]) -> None:
 
     for fence in fences:
         assert sum(fence in content for content in contents) == 1
+
+
+def test_thousands_of_tiny_sections_lose_nothing() -> None:
+    """A glossary: joining must not copy what it has joined again and again."""
+    text = "\n\n".join(f"## Term {n}\n\nMeaning {n}." for n in range(20_000))
+
+    sections = split(markdown.read(text).blocks)
+
+    joined = "\n".join(f"{each.heading}\n{each.content}" for each in sections)
+    assert all(f"Meaning {n}." in joined for n in (0, 1, 9_999, 19_999))
+    assert joined.count("Meaning") == 20_000
