@@ -18,6 +18,7 @@ An event is a name, not a sentence, and its facts are fields:
     tool.refused        it was answered with an error the caller can mend (debug)
     tool.failed         it could not be served
     tool.crashed, call.crashed   a bug of ours; the caller saw "internal"
+    log.dropped         nobody read standard error; so many lines are missing
     config.unknown_key  a key of ubp.toml that is no setting
     command.failed      a command ended with an error
     serve.started, serve.stopping, serve.stopped
@@ -154,6 +155,9 @@ class _DetachedLines(_Lines):
         while (item := self._waiting.get()) is not None:
             with contextlib.suppress(OSError, ValueError):  # nobody listens any more
                 super().write(*item)
+            if self._dropped and self._waiting.empty():
+                lines, self._dropped = self._dropped, 0
+                get_logger("telemetry").warning("log.dropped", lines=lines)
 
     def _finish(self) -> None:
         with contextlib.suppress(queue.Full):
