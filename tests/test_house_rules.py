@@ -10,7 +10,6 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 SQL = re.compile(
     r'"[^"]*\b(SELECT .* FROM|INSERT INTO|UPDATE \w+ SET|DELETE FROM|CREATE TABLE)\b'
 )
-MAY_HOLD_SQL = ("store/", "packs/")
 SQL_MODULES = {"queries.py", "writes.py"}
 
 

@@ -1,6 +1,5 @@
 """A call -> the actor that may serve it -> its answer."""
 
-import itertools
 import re
 from collections.abc import Sequence
 from time import perf_counter
@@ -33,7 +32,6 @@ class Dispatcher:
     def __init__(self, service: Service, packs: Sequence[Pack]) -> None:
         self._service = service
         self._tools = tools_of(packs)
-        self._numbers = itertools.count(1)
 
     def find(self, name: str) -> tuple[Pack, AnyTool]:
         """The tool of this name, and its pack.
@@ -46,13 +44,12 @@ class Dispatcher:
         except KeyError:
             raise UnknownTool(name) from None
 
-    async def call(self, tool: AnyTool, arguments: Any, request: Any = None) -> Any:
-        """The tool's result.
+    async def call(self, tool: AnyTool, arguments: Any, request_id: str) -> Any:
+        """The tool's result; *request_id* follows the call through the log.
 
         Raises:
             UbpError: Whatever the tool, or the way to it, had to say.
         """
-        request_id = f"{next(self._numbers)}" if request is None else f"{request}"
         args = checked(tool, arguments)
         outbox = (
             self._service.reads if tool.effect is Effect.READ else self._service.writes

@@ -39,7 +39,7 @@ def build(dispatcher: Dispatcher, packs: Sequence[Pack]) -> Server[Any]:
         return listed
 
     async def call_tool(ctx: _Request, params: types.CallToolRequestParams) -> Any:
-        reply = await _answer(dispatcher, params, ctx.request_id)
+        reply = await _answer(dispatcher, params, str(ctx.request_id))
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             reply["resultType"] = "complete"
         # Plain data: as a model of the SDK it would be checked and copied twice more.
@@ -58,7 +58,7 @@ def build(dispatcher: Dispatcher, packs: Sequence[Pack]) -> Server[Any]:
 
 
 async def _answer(
-    dispatcher: Dispatcher, params: types.CallToolRequestParams, request_id: Any
+    dispatcher: Dispatcher, params: types.CallToolRequestParams, request_id: str
 ) -> dict[str, Any]:
     pack: Pack | None = None
     try:

@@ -67,6 +67,7 @@ class Session:
         work = partial(self._attempt, function, *args, **kwargs)
         done = anyio.Event()
         async with self._turn, anyio.create_task_group() as group:
+            self._given_up = False
             group.start_soon(self._interrupt_unless, done)
             try:
                 # Cancellation does not leave the thread behind: it interrupts the
@@ -105,7 +106,6 @@ class Session:
     def _attempt(
         self, function: Callable[..., T], *args: Any, **kwargs: Any
     ) -> "T | _Failed":
-        self._given_up = False
         try:
             with (
                 database_errors(),

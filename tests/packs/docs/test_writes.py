@@ -4,9 +4,11 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 import apsw
+import msgspec
 from databases import fresh, save, with_pages
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from vaults import page
 
 from ubp.packs.docs import queries, writes
 from ubp.packs.docs.text_index import SECTIONS
@@ -420,3 +422,17 @@ def test_thousands_of_links_are_settled_in_bounded_steps() -> None:
          WHERE link.target = 'index' AND link.target_id = source.id
     """
     assert db.execute(sql).get == 1_200, "each means the page in its own folder"
+
+
+def test_page_that_is_read_again_unchanged_gets_new_words_in_the_index() -> None:
+    """A new reader writes the same text out in other words; they must replace the old."""
+    db = with_pages({"a.md": "## Part\n\nalpha"})
+    record = page("## Part\n\nalpha", "a.md")
+    [section] = record.sections
+    other = msgspec.structs.replace(section, index_content="beta", words=("beta",))
+    digest: str = db.execute("SELECT digest FROM docs_page").get
+
+    writes.save(db, "a.md", digest, msgspec.structs.replace(record, sections=(other,)))
+
+    assert [hit.row for hit in SECTIONS.some_words(db, ["alpha"])] == []
+    assert len(SECTIONS.some_words(db, ["beta"])) == 1

@@ -79,7 +79,7 @@ class PageHit(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What was found, best first, and how many there are in all."""
+    """What was found, in no particular order, and how many there are in all."""
 
     hits: list[PageHit]
     total: int

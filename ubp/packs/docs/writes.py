@@ -144,6 +144,8 @@ def save(
         "title_key": title_key,
     }
     known = db.execute(_PAGE, (path,)).fetchone()
+    # The same bytes again: then it is our reading of them that may differ.
+    reread = known is not None and known[1] == digest
     if known is None:
         db.execute(_INSERT_PAGE, {**values, "doc_id": new_id()})
         page_id = db.last_insert_rowid()
@@ -155,9 +157,9 @@ def save(
         if old_title_key != title_key:
             _unsettle(db, {old_title_key, title_key})
     db.execute(_INSERT_NAME, (page_id, record.index_name))
-    _save_sections(db, page_id, record.sections, new=known is None)
+    _save_sections(db, page_id, record.sections, new=known is None, reread=reread)
     _save_links(db, page_id, path, record)
-    if reset or known is None or known[1] != digest:
+    if reset or not reread:
         _save_refs(db, page_id, record)
 
 
@@ -212,8 +214,12 @@ def _save_sections(
     sections: tuple[SectionRecord, ...],
     *,
     new: bool,
+    reread: bool,
 ) -> None:
-    """Sections keep their row by position; unchanged ones are not touched."""
+    """Sections keep their row by position; unchanged ones keep their words as well.
+
+    Unless the page was *reread*: then every section is written out anew.
+    """
     old: dict[int, tuple[int, str]] = (
         {}
         if new
@@ -242,7 +248,7 @@ def _save_sections(
             row = db.last_insert_rowid()
         else:
             db.execute(_UPDATE_SECTION, (*values, row))
-            if digest == section.digest:
+            if digest == section.digest and not reread:
                 continue
             removed.append(row)
         added.append(
