@@ -102,4 +102,5 @@ async def test_a_fault_of_ours_is_internal_and_says_nothing_more(
             await client.call_tool("ubp_list_pages", {})
 
         assert caught.value.code == -32603
-        assert "secret" not in caught.value.message
+        assert caught.value.message == "Internal error."
+        assert caught.value.data == {"code": "internal"}

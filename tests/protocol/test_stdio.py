@@ -35,11 +35,16 @@ def pipes() -> Iterator[Pipes]:
     with suppress(OSError):
         os.close(to_server)
     # Now the reading thread sees the end; before its descriptor is used again.
-    for thread in threading.enumerate():
-        if thread.name in {"_read_lines", "_write_lines"}:
-            thread.join(10)
+    join("_read_lines", "_write_lines")
     for descriptor in (from_server, server_in, server_out):
         os.close(descriptor)
+
+
+def join(*names: str) -> None:
+    """Wait for the wire's threads of these names."""
+    for thread in threading.enumerate():
+        if thread.name in names:
+            thread.join(10)
 
 
 async def answer(pipes: Pipes) -> dict[str, object]:
@@ -110,6 +115,7 @@ async def test_the_input_ends_only_after_what_was_asked_is_answered(
         os.write(pipes.to_server, request(1))
         await soon(wire.incoming)
         os.close(pipes.to_server)
+        await to_thread.run_sync(join, "_read_lines")  # the end has been seen
         await anyio.wait_all_tasks_blocked()
         with pytest.raises(anyio.WouldBlock):
             wire.incoming.receive_nowait()
