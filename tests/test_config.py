@@ -9,6 +9,7 @@ from strategies import anything
 from ubp import config
 from ubp.config import (
     DocsSettings,
+    EmbeddingSettings,
     LogSettings,
     SearchSettings,
     Settings,
@@ -31,6 +32,19 @@ site_prefix = "/docs/"
 [search]
 default_limit = 20
 max_depth = 3
+alpha = 0.25
+
+[embedding]
+model = "bge-m3"
+dimensions = 1024
+batch_size = 8
+threads = 2
+niceness = 0
+models_dir = "models"
+pooling = "cls"
+languages = ["ja"]
+query_prefix = "q: "
+passage_prefix = ""
 
 [staleness]
 threshold_days = 0.5
@@ -62,7 +76,19 @@ def test_defaults_are_those_of_the_specification() -> None:
             exclude=["**/node_modules/**", "**/dist/**", "**/.git/**"],
         ),
         docs=DocsSettings(site_prefix=""),
-        search=SearchSettings(default_limit=10, max_depth=2),
+        search=SearchSettings(default_limit=10, max_depth=2, alpha=0.7),
+        embedding=EmbeddingSettings(
+            model="all-MiniLM-L6-v2",
+            dimensions=None,
+            batch_size=32,
+            threads=None,
+            niceness=10,
+            models_dir=None,
+            pooling=None,
+            languages=None,
+            query_prefix=None,
+            passage_prefix=None,
+        ),
         staleness=StalenessSettings(threshold_days=7),
         log=LogSettings(level="info", file=None),
     )
@@ -79,7 +105,19 @@ def test_every_key_can_be_set(file: Path) -> None:
         packs=["docs"],
         source=SourceSettings(include=["**/*.markdown"], exclude=[]),
         docs=DocsSettings(site_prefix="/docs/"),
-        search=SearchSettings(default_limit=20, max_depth=3),
+        search=SearchSettings(default_limit=20, max_depth=3, alpha=0.25),
+        embedding=EmbeddingSettings(
+            model="bge-m3",
+            dimensions=1024,
+            batch_size=8,
+            threads=2,
+            niceness=0,
+            models_dir="models",
+            pooling="cls",
+            languages=["ja"],
+            query_prefix="q: ",
+            passage_prefix="",
+        ),
         staleness=StalenessSettings(threshold_days=0.5),
         log=LogSettings(level="warn", file="ubp.log"),
     )
@@ -95,14 +133,14 @@ def test_missing_keys_take_their_defaults_at_any_level(file: Path) -> None:
 
 def test_unknown_keys_are_ignored_and_named(file: Path) -> None:
     file.write_text(
-        "colour = 1\ndocs_dir = 'x'\n[search]\nalpha = 0.7\n[embedding]\nmodel = 'm'\n",
+        "colour = 1\ndocs_dir = 'x'\n[search]\nbeta = 0.7\n[embeding]\nmodel = 'm'\n",
         encoding="utf-8",
     )
 
     settings, unknown = config.load(file)
 
     assert settings == Settings(docs_dir="x")
-    assert unknown == ["colour", "embedding", "search.alpha"]
+    assert unknown == ["colour", "embeding", "search.beta"]
 
 
 def test_byte_order_mark_is_accepted(file: Path) -> None:
@@ -123,6 +161,15 @@ def test_byte_order_mark_is_accepted(file: Path) -> None:
         ("[search]\ndefault_limit = 21", "search.default_limit"),
         ("[search]\ndefault_limit = 2.5", "search.default_limit"),
         ("[search]\nmax_depth = 4", "search.max_depth"),
+        ("[search]\nalpha = 1.1", "search.alpha"),
+        ("[search]\nalpha = nan", "search.alpha"),
+        ("[embedding]\nmodel = 1", "embedding.model"),
+        ("[embedding]\ndimensions = 0", "embedding.dimensions"),
+        ("[embedding]\nbatch_size = 257", "embedding.batch_size"),
+        ("[embedding]\nthreads = 0", "embedding.threads"),
+        ("[embedding]\nniceness = 20", "embedding.niceness"),
+        ("[embedding]\npooling = 'max'", "embedding.pooling"),
+        ("[embedding]\nlanguages = ['de']", "embedding.languages"),
         ("[staleness]\nthreshold_days = -1", "staleness.threshold_days"),
         ("[staleness]\nthreshold_days = nan", "staleness.threshold_days"),
         ("[log]\nlevel = 'loud'", "log.level"),
@@ -212,3 +259,13 @@ def test_environment_without_a_log_level_gives_none(
     monkeypatch.delenv("LOG_LEVEL", raising=False)
 
     assert config.log_level_from_environment() is None
+
+
+def test_models_come_from_the_hub_or_from_where_the_environment_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("HF_ENDPOINT", raising=False)
+    assert config.hub_address() == "https://huggingface.co"
+
+    monkeypatch.setenv("HF_ENDPOINT", " http://mirror.example/hub/ ")
+    assert config.hub_address() == "http://mirror.example/hub"

@@ -17,12 +17,17 @@ from ubp.errors import ConfigError
 __all__ = (
     "FILE_NAME",
     "DocsSettings",
+    "EmbeddingSettings",
+    "Language",
     "LogLevel",
     "LogSettings",
+    "Pooling",
     "SearchSettings",
     "Settings",
     "SourceSettings",
     "StalenessSettings",
+    "cache_folder",
+    "hub_address",
     "load",
     "log_level_from_environment",
 )
@@ -30,6 +35,12 @@ __all__ = (
 FILE_NAME = "ubp.toml"
 
 LogLevel = Literal["debug", "info", "warn", "error"]
+
+Pooling = Literal["mean", "cls", "last"]
+"""How a model's vectors of tokens become one of the text."""
+
+Language = Literal["en", "ja"]
+"""The languages that are told apart, by their script."""
 
 
 class SourceSettings(Struct, frozen=True, kw_only=True):
@@ -65,6 +76,55 @@ class SearchSettings(Struct, frozen=True, kw_only=True):
     max_depth: Annotated[
         int, Meta(ge=1, le=3, description="Hops of a search that names no depth.")
     ] = 2
+    alpha: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="Weight of meaning against words where the model is sure.",
+        ),
+    ] = 0.7
+
+
+class EmbeddingSettings(Struct, frozen=True, kw_only=True):
+    """Which model gives search its meaning, and what it may use of the machine."""
+
+    model: Annotated[
+        str,
+        Meta(description="A model's name, a path to a `.gguf` file, or `none`."),
+    ] = "all-MiniLM-L6-v2"
+    dimensions: Annotated[
+        Annotated[int, Meta(ge=1, le=65_536)] | None,
+        Meta(description="Checked against the model, where given."),
+    ] = None
+    batch_size: Annotated[
+        int, Meta(ge=1, le=256, description="Texts handed to the model at a time.")
+    ] = 32
+    threads: Annotated[
+        Annotated[int, Meta(ge=1, le=256)] | None,
+        Meta(description="Threads of the model; all cores but one."),
+    ] = None
+    niceness: Annotated[
+        int,
+        Meta(ge=0, le=19, description="How readily embedding makes way for others."),
+    ] = 10
+    models_dir: Annotated[
+        str | None,
+        Meta(description="Folder of the model files; in the user's cache unless set."),
+    ] = None
+    pooling: Annotated[
+        Pooling | None, Meta(description="Replaces what is known of the model.")
+    ] = None
+    languages: Annotated[
+        list[Language] | None,
+        Meta(description="Languages the model knows; replaces what is known of it."),
+    ] = None
+    query_prefix: Annotated[
+        str | None, Meta(description="Put before every query; replaces the model's.")
+    ] = None
+    passage_prefix: Annotated[
+        str | None, Meta(description="Put before every passage; replaces the model's.")
+    ] = None
 
 
 class StalenessSettings(Struct, frozen=True, kw_only=True):
@@ -103,6 +163,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     source: SourceSettings = field(default_factory=SourceSettings)
     docs: DocsSettings = field(default_factory=DocsSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
+    embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
     staleness: StalenessSettings = field(default_factory=StalenessSettings)
     log: LogSettings = field(default_factory=LogSettings)
 
@@ -137,6 +198,19 @@ def log_level_from_environment() -> LogLevel | None:
     word = os.environ.get("LOG_LEVEL", "").lower().removesuffix("ing")
     levels: tuple[LogLevel, ...] = get_args(LogLevel)
     return next((level for level in levels if level == word), None)
+
+
+def hub_address() -> str:
+    """Where models are fetched from: ``HF_ENDPOINT``, else the hub itself."""
+    given = os.environ.get("HF_ENDPOINT", "").strip().rstrip("/")
+    return given or "https://huggingface.co"
+
+
+def cache_folder() -> Path:
+    """Where models are kept unless ``embedding.models_dir`` says otherwise."""
+    from platformdirs import user_cache_path  # not needed to serve or to say --help
+
+    return user_cache_path("ubp", appauthor=False) / "models"
 
 
 def _unknown(raw: dict[str, Any], struct: type[Struct], prefix: str) -> list[str]:

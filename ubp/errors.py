@@ -11,6 +11,9 @@
         ├── IndexNotReady         index_not_ready
         ├── DatabaseError         database
         ├── Busy                  busy
+        ├── ModelMissing          model_missing
+        ├── ModelUnusable         model_unusable
+        ├── DownloadFailed        download_failed
         ├── ActorStopped          actor_stopped
         └── InternalError         internal
 
@@ -29,9 +32,12 @@ __all__ = (
     "CallerError",
     "ConfigError",
     "DatabaseError",
+    "DownloadFailed",
     "IndexNotReady",
     "InternalError",
     "InvalidArguments",
+    "ModelMissing",
+    "ModelUnusable",
     "PageNotFound",
     "ProjectBusy",
     "ServiceError",
@@ -144,6 +150,39 @@ class Busy(ServiceError):
     code = "busy"
     cause = "The service had more to do than it could finish in time."
     hint = "Try again in a moment."
+
+
+class ModelMissing(ServiceError):
+    """The embedding model's file is not on this machine."""
+
+    code = "model_missing"
+    cause = "Its file is not on this machine yet."
+    hint = "Run `ubp model pull` to fetch it; until then search is by words."
+
+    def __init__(
+        self, name: str, *, cause: str | None = None, hint: str | None = None
+    ) -> None:
+        super().__init__(
+            f"The embedding model {shortened(name)} is not there.",
+            cause=cause,
+            hint=hint,
+        )
+
+
+class ModelUnusable(ServiceError):
+    """The embedding model's file is there, and is not what it should be."""
+
+    code = "model_unusable"
+    cause = "Its file is damaged, or is not a GGUF file of an embedding model."
+    hint = "Choose another with `ubp model use`; `ubp model list` shows them."
+
+
+class DownloadFailed(ServiceError):
+    """A model could not be fetched; what has arrived is kept where it is of use."""
+
+    code = "download_failed"
+    cause = "The network, or the other side of it, did not play along."
+    hint = "Try again: a download goes on where it stopped."
 
 
 class ActorStopped(ServiceError):

@@ -11,6 +11,8 @@ from typing import Any
 from msgspec import Struct
 
 __all__ = (
+    "AimAt",
+    "EmbedQuery",
     "FileChanged",
     "FileEvent",
     "FileGone",
@@ -19,10 +21,17 @@ __all__ = (
     "FileUnchanged",
     "IndexEvent",
     "Known",
+    "MadeVectors",
+    "ModelCompleted",
+    "NoVector",
     "ParseFailed",
+    "QueryVector",
     "ReadOutcome",
     "RunTool",
     "ScanFinished",
+    "TextsChanged",
+    "VectorChange",
+    "VectorsMade",
     "Warned",
 )
 
@@ -129,6 +138,63 @@ class RunTool(Message, frozen=True):
     """When, by the performance counter; how long it queued follows."""
 
 
+class TextsChanged(Message, frozen=True):
+    """There may be texts without vectors. Which, the database knows."""
+
+
+class EmbedQuery(Message, frozen=True):
+    """Make the vector of a query, in the space of the vectors that serve."""
+
+    text: str
+
+
+class QueryVector(Message, frozen=True):
+    """The vector of a query, as float32, and the model it belongs to."""
+
+    model: int
+    values: bytes
+    unrelated: float = 0.0
+    related: float = 0.0
+    """What similarities of that model mean (``ubp/fusion.py``); equal if unknown."""
+
+
+class NoVector(Message, frozen=True):
+    """There is no vector to search with; *reason* is for people."""
+
+    reason: str
+
+
+class AimAt(Message, frozen=True):
+    """Make vectors with this model from now on."""
+
+    identity: str
+    name: str
+    spec: str
+    """All that is needed to load it again, as JSON."""
+    languages: tuple[str, ...]
+
+
+class MadeVectors(Struct, frozen=True, array_like=True):
+    """The vectors of one text, as float32 one after another; none if it has none."""
+
+    pack: str
+    row: int
+    digest: bytes
+    values: tuple[bytes, ...]
+
+
+class VectorsMade(Message, frozen=True):
+    """Some texts have vectors now, or were found to have none."""
+
+    model: int
+    made: tuple[MadeVectors, ...]
+
+
+class ModelCompleted(Message, frozen=True):
+    """No text waits for a vector."""
+
+
 FileEvent = FileChanged | FileGone | ParseFailed | ScanFinished
 ReadOutcome = FileParsed | FileUnchanged | FileGone | ParseFailed
 IndexEvent = ReadOutcome | ScanFinished
+VectorChange = AimAt | VectorsMade | ModelCompleted

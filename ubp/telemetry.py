@@ -11,7 +11,14 @@ An event is a name, not a sentence, and its facts are fields:
     reader.lost         the reading process ended or hung on a file
     reader.bug          our own code failed on a file; the traceback is in the event
     actor.restarted     an actor crashed and was started again
-    actor.failed        an actor crashed once too often; the service stops
+    actor.failed        an actor crashed once too often; unless it is the embedder,
+                        the service stops
+    model.preparing, model.loaded, model.lost, model.released, model.process_ended
+                        what becomes of the process that runs the model
+    embed.batch         texts were given vectors (debug)
+    embed.one_by_one    a batch failed and is tried text by text
+    embed.skipped       a text that cannot be embedded; it is counted in `ubp status`
+    embed.unavailable   no vectors can be made, and why
     tool.asked          a call was handed to its actor (debug)
     tool.done           it was answered (debug), with where its time went
     tool.slow           the same, for a call that took longer than it should

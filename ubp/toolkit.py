@@ -5,20 +5,21 @@ tool - schema, description, annotations, checking, routing, reference - follows 
 its one declaration here.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import apsw
 from msgspec import Struct
 
-from ubp.messages import Warned
+from ubp.messages import NoVector, QueryVector, Warned
 from ubp.project import Project
+from ubp.store.vector_blocks import Blocks
 
 __all__ = (
     "AnyTool",
@@ -27,7 +28,9 @@ __all__ = (
     "Effect",
     "ErrorStyle",
     "FileText",
+    "Meaning",
     "Pack",
+    "PassageText",
     "Reading",
     "Source",
     "Tool",
@@ -71,6 +74,17 @@ class Database(Protocol):
         """``function(connection, *args, **kwargs)``; interrupted when cancelled."""
 
 
+class Meaning(Protocol):
+    """What a search by meaning needs beside the database."""
+
+    @property
+    def blocks(self) -> Blocks:
+        """The vectors that have been loaded, for all searches of the process."""
+
+    async def vector(self, text: str) -> QueryVector | NoVector:
+        """The vector of a query, or why there is none."""
+
+
 _timings: ContextVar[dict[str, float] | None] = ContextVar("timings", default=None)
 
 
@@ -104,6 +118,7 @@ class Context:
 
     db: Database
     project: Project
+    meaning: Meaning
     request_id: str = ""
     started: float = field(default_factory=perf_counter)
 
@@ -190,6 +205,16 @@ class Reading(Generic[RecordT]):
     optimize: Callable[[apsw.Connection], None]
 
 
+class PassageText(NamedTuple):
+    """A text to be embedded; its head says what the body is about."""
+
+    head: str
+    body: str
+
+
+PassageTexts = Callable[[apsw.Connection, Sequence[int]], Mapping[int, PassageText]]
+
+
 @dataclass(frozen=True, slots=True)
 class Pack:
     """One folder of tools over one domain."""
@@ -201,5 +226,7 @@ class Pack:
     migrations: Path
     """The folder of its numbered SQL files; its tables begin with its name."""
     reading: Reading[Any] | None = None
+    texts: PassageTexts | None = None
+    """The texts of those rows it noted as passages (``store/vectors.py``)."""
     indented_text: bool = False
     """Whether the text block of a result is indented rather than compact."""

@@ -32,7 +32,7 @@ STAMP = FileStamp(1, 2, 3)
 SCRIPT = """
 import sys, time
 import msgspec
-from ubp.actors.reading_child import read_frame, write_frame
+from ubp.actors.frames import read_frame, write_frame
 from ubp.messages import FileChanged, FileUnchanged, FileStamp
 while (frame := read_frame(sys.stdin.buffer)) is not None:
     for change in msgspec.msgpack.decode(frame, type=list[FileChanged]):

@@ -8,6 +8,7 @@ from typing import Any
 import anyio
 import apsw
 import pytest
+from models import NoMeaning
 from msgspec import Struct
 from waiting import until
 
@@ -85,7 +86,8 @@ async def pool(
             await stack.enter_async_context(reading(project.database))
             for _ in range(workers)
         ]
-        actor = QueryPool(inbox, sessions=sessions, runner=ToolRunner(project, [PACK]))
+        runner = ToolRunner(project, [PACK], NoMeaning())
+        actor = QueryPool(inbox, sessions=sessions, runner=runner)
         async with anyio.create_task_group() as group:
             group.start_soon(actor.run)
             with calls, inbox:

@@ -61,3 +61,20 @@ async def test_a_crash_inside_a_task_group_is_seen_for_what_it_is() -> None:
 
     with pytest.raises(DatabaseError):
         await supervise(actor, forgiven=3)
+
+
+async def test_the_service_goes_on_without_an_actor_that_is_not_vital() -> None:
+    actor = Crashing(3, KeyError("bug"))
+
+    await supervise(actor, forgiven=2, vital=False)
+
+    assert actor.runs == 3
+    assert actor.closed
+
+
+async def test_the_service_goes_on_when_such_an_actor_says_that_it_cannot() -> None:
+    actor = Crashing(1, DatabaseError("The disk is gone."))
+
+    await supervise(actor, forgiven=2, vital=False)
+
+    assert actor.closed

@@ -12,11 +12,12 @@ from ubp.actors.watcher import Scan, Watcher
 from ubp.actors.wiring import index_once, prepare_database
 from ubp.messages import FileChanged, FileEvent, FileGone, ParseFailed, ScanFinished
 from ubp.packs import discover
+from ubp.packs.docs.records import READER
 from ubp.project import Project, open_project
 from ubp.reading.walk import stamp_of
 from ubp.store.session import reading, writing
 
-FINGERPRINTS = {"docs": "1:"}
+FINGERPRINTS = {"docs": f"{READER}:"}
 
 
 @pytest.fixture
@@ -65,7 +66,7 @@ async def test_a_new_file_is_reported_and_then_the_end(project: Project) -> None
 
 async def test_what_is_indexed_and_unchanged_is_not_reported(project: Project) -> None:
     (project.docs_dir / "a.md").write_text("# A\n", encoding="utf-8")
-    await index_once(project, discover(), Scan(), Progress())
+    await index_once(project, discover(), Scan(), Progress(), embed=False)
 
     assert await scanned(project) == [ScanFinished(1, 0, 0, FINGERPRINTS)]
 
@@ -75,7 +76,7 @@ async def test_a_touched_file_is_reported_with_the_digest_we_know(
 ) -> None:
     page = project.docs_dir / "a.md"
     page.write_text("# A\n", encoding="utf-8")
-    await index_once(project, discover(), Scan(), Progress())
+    await index_once(project, discover(), Scan(), Progress(), embed=False)
     page.write_text("# B\n", encoding="utf-8")
 
     [event, _] = await scanned(project)
@@ -87,7 +88,7 @@ async def test_a_touched_file_is_reported_with_the_digest_we_know(
 async def test_a_deleted_file_is_reported_as_gone(project: Project) -> None:
     page = project.docs_dir / "a.md"
     page.write_text("# A\n", encoding="utf-8")
-    await index_once(project, discover(), Scan(), Progress())
+    await index_once(project, discover(), Scan(), Progress(), embed=False)
     page.unlink()
 
     assert await scanned(project) == [
@@ -103,14 +104,14 @@ async def test_a_link_out_of_the_folder_is_refused_once(project: Project) -> Non
     [refused, _] = await scanned(project)
 
     assert isinstance(refused, ParseFailed)
-    await index_once(project, discover(), Scan(), Progress())
+    await index_once(project, discover(), Scan(), Progress(), embed=False)
     assert await scanned(project) == [ScanFinished(1, 0, 0, FINGERPRINTS)]
 
 
 async def test_one_file_alone_leaves_the_others_unmentioned(project: Project) -> None:
     for name in "ab":
         (project.docs_dir / f"{name}.md").write_text("# X\n", encoding="utf-8")
-    await index_once(project, discover(), Scan(), Progress())
+    await index_once(project, discover(), Scan(), Progress(), embed=False)
     (project.docs_dir / "a.md").unlink()
 
     events = await scanned(project, Scan(force=True, only="b.md"))
@@ -127,7 +128,7 @@ async def test_a_folder_that_vanished_takes_nothing_from_the_index(
 ) -> None:
     """An unmounted disk is not a deletion of everything on it."""
     (project.docs_dir / "a.md").write_text("# A\n", encoding="utf-8")
-    await index_once(project, discover(), Scan(), Progress())
+    await index_once(project, discover(), Scan(), Progress(), embed=False)
     reader = discover()[0].reading
     assert reader is not None
     source = reader.source(project)

@@ -1,13 +1,15 @@
 """The service as a whole: it indexes, answers meanwhile, and stops."""
 
 import os
+import signal
 import threading
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
-from waiting import until
+from models import tiny_model, without_model
+from waiting import PATIENCE, until
 
 from ubp.actors import wiring
 from ubp.actors.ports import ask
@@ -19,14 +21,17 @@ from ubp.messages import RunTool
 from ubp.packs import discover, tools_of
 from ubp.packs.docs import queries
 from ubp.project import Project, open_project
-from ubp.store import files
+from ubp.store import files, vectors
 from ubp.store.session import reading
+from ubp.store.vectors import VectorProgress
 
 VAULT = Path(__file__).parents[2] / "examples/vault"
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
+    """Thirty pages in a row; searched by words, unless a test is about meaning."""
+    without_model(tmp_path)
     (tmp_path / "docs").mkdir()
     for number in range(30):
         page = tmp_path / f"docs/{number:02}.md"
@@ -110,9 +115,9 @@ async def test_the_service_answers_from_what_is_committed_while_it_indexes(
         await until(complete)
 
 
-def commands_of_children() -> list[str]:
+def commands_of_children() -> dict[int, str]:
     """The command lines of our child processes, by what the system says of them."""
-    found: list[str] = []
+    found: dict[int, str] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             fields = (folder / "stat").read_text("utf-8").rpartition(")")[2].split()
@@ -120,7 +125,7 @@ def commands_of_children() -> list[str]:
         except OSError:
             continue
         if int(fields[1]) == os.getpid():
-            found.append(command)
+            found[int(folder.name)] = command
     return found
 
 
@@ -133,7 +138,7 @@ async def test_leaving_stops_every_thread_and_process(project: Project) -> None:
 
     ours = [t for t in set(threading.enumerate()) - before if "AnyIO" not in t.name]
     assert ours == []
-    assert [c for c in commands_of_children() if "reading_child" in c] == []
+    assert [c for c in commands_of_children().values() if "_child" in c] == []
 
 
 async def test_a_stop_in_the_middle_leaves_an_index_the_next_run_completes(
@@ -160,3 +165,181 @@ async def test_a_file_that_is_no_database_is_an_error_that_says_what_to_do(
     error = innermost(caught.value)
     assert isinstance(error, DatabaseError)
     assert "ubp index" in error.hint
+
+
+# -- meaning ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def meaningful(tmp_path: Path, models: Path) -> Project:
+    """A few pages, and the real model."""
+    del models  # made, that is all
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for name, text in (
+        ("cats", "Young cats sleep in a basket."),
+        ("cars", "Change the oil of the engine."),
+        ("tax", "Income tax is due in spring."),
+    ):
+        (docs / f"{name}.md").write_text(f"# {name}\n\n{text}\n", encoding="utf-8")
+    return open_project(tmp_path)
+
+
+@pytest.fixture
+def bulky(tmp_path: Path) -> Project:
+    """Much to embed, one text at a time, with a model that means nothing."""
+    model = tiny_model(tmp_path / "tiny-en-a.gguf")
+    (tmp_path / "ubp.toml").write_text(
+        f'[embedding]\nmodel = "{model}"\nbatch_size = 1\n', encoding="utf-8"
+    )
+    (tmp_path / "docs").mkdir()
+    for number in range(150):
+        page = tmp_path / f"docs/{number}.md"
+        page.write_text(f"# Page {number}\n\n{'cat dog ' * 60}\n", encoding="utf-8")
+    return open_project(tmp_path)
+
+
+async def embedded(project: Project) -> VectorProgress:
+    async with reading(project.database) as session:
+        return await session.run(vectors.progress)
+
+
+async def searched(service: Service, query: str) -> Any:
+    _, tool = tools_of(discover())["ubp_search"]
+    message = RunTool(tool.name, tool.args(query=query), "r")
+    return await ask(service.reads, message, within=PATIENCE)
+
+
+def embedding_children() -> list[int]:
+    return [pid for pid, c in commands_of_children().items() if "embedding_child" in c]
+
+
+async def test_one_run_gives_everything_a_vector(meaningful: Project) -> None:
+    progress = Progress()
+
+    await index_once(meaningful, discover(), Scan(), progress)
+
+    now = await embedded(meaningful)
+    assert (now.completed, now.total, now.skipped) == (3, 3, 0)
+    assert (progress.embedded, progress.not_embedded) == (3, "")
+    assert embedding_children() == []
+
+
+async def test_a_run_without_vectors_leaves_them_to_the_next(
+    meaningful: Project,
+) -> None:
+    await index_once(meaningful, discover(), Scan(), Progress(), embed=False)
+    assert (await counts(meaningful)).pages == 3
+    assert (await embedded(meaningful)).completed == 0
+
+    await index_once(meaningful, discover(), Scan(), Progress())
+
+    assert (await embedded(meaningful)).completed == 3
+
+
+async def test_a_search_is_by_words_until_there_are_vectors_and_then_by_meaning(
+    meaningful: Project,
+) -> None:
+    async with serving(meaningful, discover()) as service:
+
+        async def by_meaning() -> bool:
+            found = await searched(service, "where do kittens rest")
+            assert found.search_type == "hybrid" or found.notice
+            return bool(found.search_type == "hybrid") and len(found.results) > 1
+
+        await until(by_meaning)
+
+        best = (await searched(service, "maintenance of a motor vehicle")).results[0]
+        assert best.filepath == "cars.md"
+        assert best.score_breakdown.vector_similarity > 0.2
+        assert best.score_breakdown.fulltext == 0
+
+
+async def test_a_stop_while_embedding_leaves_no_process_and_the_rest_for_later(
+    bulky: Project,
+) -> None:
+    with anyio.fail_after(PATIENCE):
+        async with serving(bulky, discover()) as service:
+
+            async def at_work() -> bool:
+                return service.progress.embedded > 0
+
+            await until(at_work)
+
+    assert [c for c in commands_of_children().values() if "_child" in c] == []
+    now = await embedded(bulky)
+    assert 0 < now.completed < now.total
+
+
+async def test_a_process_killed_in_the_middle_is_replaced_and_all_is_embedded(
+    bulky: Project,
+) -> None:
+    async with serving(bulky, discover()) as service:
+
+        async def at_work() -> bool:
+            return service.progress.embedded > 5
+
+        await until(at_work)
+        for pid in embedding_children():
+            os.kill(pid, signal.SIGKILL)
+
+        assert await listed(service) >= 0
+
+        async def complete() -> bool:
+            now = await embedded(bulky)
+            return now.total == now.completed == 150
+
+        await until(complete)
+
+    assert (await embedded(bulky)).skipped == 0
+
+
+async def test_an_embedder_that_crashes_again_and_again_costs_only_the_meaning(
+    meaningful: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crashes = 0
+
+    def crash(*_: object) -> None:
+        nonlocal crashes
+        crashes += 1
+        raise KeyError("a bug")
+
+    monkeypatch.setattr("ubp.actors.embedder.chosen", crash)
+    async with serving(meaningful, discover()) as service:
+
+        async def found() -> bool:
+            answer = await searched(service, "basket")
+            return bool(answer.results) and crashes > wiring.FORGIVEN
+
+        await until(found)
+
+        answer = await searched(service, "engine")
+        assert answer.search_type == "fulltext_fallback"
+        assert answer.notice
+
+
+async def test_a_crashing_embedder_does_not_keep_a_run_from_ending(
+    meaningful: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object) -> None:
+        raise KeyError("a bug")
+
+    monkeypatch.setattr("ubp.actors.embedder.chosen", crash)
+    with anyio.fail_after(PATIENCE):
+        await index_once(meaningful, discover(), Scan(), Progress())
+
+    assert (await counts(meaningful)).pages == 3
+
+
+async def test_a_model_that_is_not_there_is_no_reason_to_fail(
+    meaningful: Project,
+) -> None:
+    (meaningful.root / "ubp.toml").write_text(
+        '[embedding]\nmodel = "nowhere.gguf"\n', encoding="utf-8"
+    )
+    progress = Progress()
+
+    await index_once(open_project(meaningful.root), discover(), Scan(), progress)
+
+    assert (await counts(meaningful)).pages == 3
+    assert "nowhere" in progress.not_embedded

@@ -7,27 +7,38 @@ from typing import Any, NamedTuple
 
 import anyio
 import msgspec
+import numpy as np
+import pytest
+from models import NoMeaning
 from msgspec import Struct
+from waiting import PATIENCE, soon
 
-from ubp.actors.ports import Call, Outbox, ask, channel
+from ubp.actors.ports import Call, Inbox, Outbox, ask, channel
 from ubp.actors.progress import Progress
 from ubp.actors.tool_runner import ToolRunner
 from ubp.actors.wiring import prepare_database
 from ubp.actors.writer import Writer
+from ubp.errors import ModelUnusable
 from ubp.messages import (
+    AimAt,
     FileGone,
     FileParsed,
     FileStamp,
     IndexEvent,
+    MadeVectors,
+    ModelCompleted,
     RunTool,
     ScanFinished,
+    TextsChanged,
+    VectorChange,
+    VectorsMade,
     Warned,
 )
 from ubp.packs import discover
 from ubp.packs.docs import queries
 from ubp.packs.docs.records import read_page
 from ubp.project import open_project
-from ubp.store import files
+from ubp.store import files, vectors
 from ubp.store.session import Session, writing
 from ubp.toolkit import Context, Effect, ErrorStyle, FileText, Pack, tool
 
@@ -49,6 +60,8 @@ class Rig(NamedTuple):
 
     events: Outbox[IndexEvent]
     calls: Outbox[Call[RunTool, Any]]
+    changes: Outbox[Call[VectorChange, Any]]
+    nudges: Inbox[TextsChanged]
     session: Session
     progress: Progress
     root: Path
@@ -66,23 +79,37 @@ async def running(root: Path) -> AsyncIterator[Rig]:
     tools = Pack("test", "tests", (add,), ErrorStyle.CODES, Path("/nowhere"))
     events, inbox = channel[IndexEvent](64)
     calls, call_inbox = channel[Call[RunTool, Any]](4)
+    changes, change_inbox = channel[Call[VectorChange, Any]](1)
+    embedder, nudges = channel[TextsChanged](1)
     progress = Progress()
     async with writing(project.database) as session:
         await session.run(prepare_database)
         writer = Writer(
             inbox,
             call_inbox,
+            change_inbox,
+            embedder,
             session=session,
             packs=discover(),
-            runner=ToolRunner(project, [tools]),
+            runner=ToolRunner(project, [tools], NoMeaning()),
             progress=progress,
         )
-        with events, calls, inbox, call_inbox:
+        with (
+            events,
+            calls,
+            changes,
+            inbox,
+            call_inbox,
+            change_inbox,
+            embedder,
+            nudges,
+        ):
             async with anyio.create_task_group() as group:
                 group.start_soon(writer.run)
-                yield Rig(events, calls, session, progress, root)
+                yield Rig(events, calls, changes, nudges, session, progress, root)
                 events.close()
                 calls.close()
+                changes.close()
 
 
 async def test_documents_are_stored_and_links_settled(tmp_path: Path) -> None:
@@ -136,6 +163,103 @@ async def test_a_tool_that_writes_runs_on_the_writing_connection(
 
 
 async def settled(rig: Rig) -> None:
-    with anyio.fail_after(20):
+    with anyio.fail_after(PATIENCE):
         while not rig.progress.settled:
             await anyio.sleep(0.01)
+
+
+# -- the embedder beside it ------------------------------------------------------------
+
+
+def vector(*values: float) -> bytes:
+    return np.array(values, np.float32).tobytes()
+
+
+def aimed(identity: str = "m@1") -> AimAt:
+    return AimAt(identity, "m", "{}", ("en",))
+
+
+async def change(rig: Rig, wanted: VectorChange) -> Any:
+    return await ask(rig.changes, wanted, within=PATIENCE)
+
+
+async def test_stored_texts_nudge_the_embedder_which_finds_them_waiting(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path) as rig:
+        await rig.events.send(rig.parsed("a.md", "text"))
+
+        assert await soon(rig.nudges) == TextsChanged()
+        model = await change(rig, aimed())
+        [waiting] = await rig.session.run(vectors.waiting, model, 10)
+        assert waiting.pack == "docs"
+
+
+async def test_nudges_nobody_takes_do_not_stop_the_writer(tmp_path: Path) -> None:
+    """The edge of the cycle that cannot block."""
+    async with running(tmp_path) as rig:
+        for number in range(300):
+            await rig.events.send(rig.parsed(f"{number}.md", "text"))
+        await rig.events.send(ScanFinished(300, 300, 0))
+        await settled(rig)
+
+        assert rig.nudges.statistics().current_buffer_used == 1
+
+
+async def test_vectors_are_stored_and_texts_without_any_wait_no_longer(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path) as rig:
+        await rig.events.send(rig.parsed("a.md", "alpha"))
+        await rig.events.send(rig.parsed("b.md", "beta"))
+        await rig.events.send(ScanFinished(2, 2, 0))
+        await settled(rig)
+        model = await change(rig, aimed())
+        one, other = await rig.session.run(vectors.waiting, model, 10)
+
+        made = MadeVectors(*one, (vector(1, 0), vector(0, 1)))
+        await change(rig, VectorsMade(model.id, (made, MadeVectors(*other, ()))))
+
+        assert await rig.session.run(vectors.waiting, model, 10) == []
+        now = await rig.session.run(vectors.progress)
+        assert (now.completed, now.skipped, now.total) == (1, 1, 2)
+        assert await change(rig, ModelCompleted()) is False
+
+
+async def test_vectors_that_do_not_fit_are_refused_and_the_writer_goes_on(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path) as rig:
+        await rig.events.send(rig.parsed("a.md", "alpha"))
+        await rig.events.send(ScanFinished(1, 1, 0))
+        await settled(rig)
+        model = await change(rig, aimed())
+        [entry] = await rig.session.run(vectors.waiting, model, 10)
+
+        with pytest.raises(ModelUnusable):
+            await change(
+                rig, VectorsMade(model.id, (MadeVectors(*entry, (vector(0, 0),)),))
+            )
+
+        assert await rig.session.run(vectors.waiting, model, 10) == [entry]
+        good = MadeVectors(*entry, (vector(0, 1),))
+        await change(rig, VectorsMade(model.id, (good,)))
+        assert await rig.session.run(vectors.waiting, model, 10) == []
+
+
+async def test_the_end_of_files_is_told_to_the_embedder_whose_last_vectors_are_stored(
+    tmp_path: Path,
+) -> None:
+    async with running(tmp_path) as rig:
+        await rig.events.send(rig.parsed("a.md", "alpha"))
+        rig.events.close()
+        with anyio.fail_after(PATIENCE):
+            assert [TextsChanged()] == [each async for each in rig.nudges]
+
+        model = await change(rig, aimed())
+        [entry] = await rig.session.run(vectors.waiting, model, 10)
+        await change(
+            rig, VectorsMade(model.id, (MadeVectors(*entry, (vector(0, 1),)),))
+        )
+
+        assert (await rig.session.run(vectors.progress)).completed == 1

@@ -13,6 +13,8 @@ from ubp import __version__
 from ubp.cli import main
 
 VAULT = Path(__file__).parents[2] / "examples/vault"
+LATER = {"index": ["--no-embed"], "init": ["--skip-embedding"]}
+"""Vectors are for the tests that are about them: they take most of the time."""
 
 
 class Done(NamedTuple):
@@ -37,10 +39,13 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def run(root: Path, capsys: pytest.CaptureFixture[str]) -> Run:
-    def run_command(*arguments: str, at: Path | None = None) -> Done:
+    def run_command(
+        *arguments: str, at: Path | None = None, embed: bool = False
+    ) -> Done:
         capsys.readouterr()
+        later = [] if embed else LATER.get(arguments[0], [])
         with pytest.raises(SystemExit) as ended:
-            main([*arguments, "--root", str(at or root)])
+            main([*arguments, *later, "--root", str(at or root)])
         captured = capsys.readouterr()
         code = ended.value.code
         return Done(code if isinstance(code, int) else 0, captured.out, captured.err)
@@ -302,7 +307,7 @@ def test_a_log_file_gets_json_lines_too(run: Run, root: Path) -> None:
 def test_options_may_stand_before_the_command(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for arguments in (["index"], ["list-pages"]):
+    for arguments in (["index", "--no-embed"], ["list-pages"]):
         with pytest.raises(SystemExit) as ended:
             main(["--root", str(root), "--json", *arguments])
         assert ended.value.code == 0

@@ -17,6 +17,8 @@ from typing import Any
 
 import apsw
 import pytest
+from models import without_model
+from vaults import write_files
 
 pytestmark = pytest.mark.slow
 
@@ -28,9 +30,12 @@ PATIENCE = 60.0
 class Client:
     """A client that speaks the wire by hand, so that it sees exactly what is there."""
 
-    def __init__(self, root: Path, *arguments: str) -> None:
+    def __init__(
+        self, root: Path, *arguments: str, environment: dict[str, str] | None = None
+    ) -> None:
         self.process = subprocess.Popen(
             [*UBP, "serve", "--root", str(root), *arguments],
+            env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -114,8 +119,10 @@ class Client:
 
 
 @contextmanager
-def serving(root: Path, *arguments: str) -> Iterator[Client]:
-    client = Client(root, *arguments)
+def serving(
+    root: Path, *arguments: str, environment: dict[str, str] | None = None
+) -> Iterator[Client]:
+    client = Client(root, *arguments, environment=environment)
     try:
         client.hello()
         yield client
@@ -130,7 +137,9 @@ def serving(root: Path, *arguments: str) -> Iterator[Client]:
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
-    return Path(shutil.copytree(VAULT, tmp_path / "vault"))
+    copied = Path(shutil.copytree(VAULT, tmp_path / "vault"))
+    without_model(copied)
+    return copied
 
 
 def test_a_client_searches_reads_and_walks_in_two_languages(vault: Path) -> None:
@@ -252,6 +261,7 @@ def test_kills_at_any_moment_leave_an_index_the_next_run_completes(
     tmp_path: Path,
 ) -> None:
     chance = random.Random(20261116)
+    without_model(tmp_path)
     docs = tmp_path / "docs"
     docs.mkdir()
     for number in range(400):
@@ -272,6 +282,7 @@ def test_kills_at_any_moment_leave_an_index_the_next_run_completes(
 
     fresh = tmp_path / "fresh"
     shutil.copytree(docs, fresh / "docs")
+    without_model(fresh)
     subprocess.run([*UBP, "index", "--root", str(fresh)], check=True)
     assert contents(tmp_path) == contents(fresh)
 
@@ -329,6 +340,7 @@ def test_the_examples_run(vault: Path) -> None:
 
 def test_a_client_that_reads_nothing_cannot_stop_the_server(tmp_path: Path) -> None:
     """Neither the log nor the answers may block it: it still ends when told to."""
+    without_model(tmp_path)
     docs = tmp_path / "docs"
     docs.mkdir()
     for number in range(1_500):
@@ -368,3 +380,38 @@ def test_a_client_that_reads_nothing_cannot_stop_the_server(tmp_path: Path) -> N
         if stream is not None:
             with suppress(OSError):
                 stream.close()
+
+
+def test_a_fresh_vault_is_searched_by_meaning_without_a_home_or_a_network(
+    tmp_path: Path,
+) -> None:
+    """Nothing to set up: the model is made on first use, from what was installed."""
+    home = tmp_path / "home"
+    home.mkdir()
+    pages = {
+        "docs/late.md": "# Late returns\n\nAn overdue book costs ten cents a day.\n",
+        "docs/cars.md": "# Garage\n\nChange the oil of the engine once a year.\n",
+    }
+    write_files(tmp_path / "vault", pages)
+    nowhere = "http://127.0.0.1:9"
+    proxies = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+    environment = {
+        **{name: value for name, value in os.environ.items() if "XDG_" not in name},
+        **dict.fromkeys([*proxies, *map(str.lower, proxies)], nowhere),
+        "HOME": str(home),
+    }
+    with serving(tmp_path / "vault", environment=environment) as client:
+        question = "what is the penalty for keeping a novel too long"
+
+        def by_meaning() -> bool:
+            kind = client.call("ubp_search", query=question)["search_type"]
+            return bool(kind == "hybrid")
+
+        wait_for(by_meaning)
+        [best, *_] = client.call("ubp_search", query=question)["results"]
+
+        assert best["filepath"] == "late.md"
+        assert best["score_breakdown"]["vector_similarity"] > 0.2
+        assert best["relevance_reason"]
+        assert client.end() == 0
+    assert list(home.rglob("*.gguf"))

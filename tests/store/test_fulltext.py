@@ -17,7 +17,7 @@ from strategies import anything, headings, mixed, pieces
 from vaults import page
 
 from ubp import lexicon
-from ubp.lexicon import LONGEST_WORD, Kind
+from ubp.lexicon import Kind
 from ubp.packs.docs import records, sections, writes
 from ubp.packs.docs.text_index import SECTIONS
 from ubp.store import fulltext
@@ -69,7 +69,8 @@ def store(db: apsw.Connection, texts: Sequence[Text]) -> dict[int, str]:
                 tokens=0,
                 continued=False,
                 blocks=(),
-            )
+            ),
+            "page",
         )
         for heading, content in texts
     )
@@ -424,44 +425,6 @@ def test_equally_good_rows_are_in_the_order_they_were_stored() -> None:
     assert [hit.row for hit in ranked] == list(rows)
 
 
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        (["alpha"], {0, 2}),
-        (["alpha", "beta"], {0, 1, 2}),
-        (["alph"], set()),
-        (["日本"], {1}),
-        (["本語"], {1}),
-        (["語"], {1}),
-        (["alpha.beta"], {0, 1, 2}),
-        (["...", "x" * (LONGEST_WORD + 1)], set()),
-        ([], set()),
-    ],
-)
-def test_some_words_finds_rows_with_any_of_them(
-    words: list[str], found: set[int]
-) -> None:
-    db = fresh()
-    texts = ["alpha gamma", "beta 日本語", "alpha beta", "delta"]
-    rows = list(store(db, [(None, text) for text in texts]))
-
-    hits = SECTIONS.some_words(db, words)
-
-    assert {hit.row for hit in hits} == {rows[number] for number in found}
-    assert [hit.rank for hit in hits] == sorted(hit.rank for hit in hits)
-
-
-@given(texts=collections, words=st.lists(mixed.map(lexicon.fold), max_size=5))
-def test_some_words_takes_any_words(texts: list[Text], words: list[str]) -> None:
-    db = fresh()
-    rows = store(db, texts)
-
-    hits = SECTIONS.some_words(db, words)
-
-    assert len({hit.row for hit in hits}) == len(hits)
-    assert {hit.row for hit in hits} <= rows.keys()
-
-
 def test_removed_rows_are_not_found() -> None:
     db = fresh()
     save(db, "page.md", "## One\n\nalpha")
@@ -469,7 +432,6 @@ def test_removed_rows_are_not_found() -> None:
     writes.forget(db, "page.md")
 
     assert SECTIONS.search(db, "alpha").rows == set()
-    assert SECTIONS.some_words(db, ["alpha"]) == []
 
 
 @pytest.mark.parametrize("name", ["a; DROP TABLE b", "a b", "", "1a", 'a"'])

@@ -169,6 +169,8 @@ async def test_preparing_waits_for_another_process_to_finish(tmp_path: Path) -> 
 def test_every_table_of_a_pack_begins_with_its_name() -> None:
     db = fresh()
     core = {"file", "failure", "warning", "migration", "reading"}
+    core |= {"model", "passage", "vector", "slot", "vector_block", "vector_data"}
+    core |= {"vector_counter", "model_state", "passage_state", "passage_waiting"}
     packs = tuple(f"{pack.name}_" for pack in discover())
 
     strangers = [

@@ -82,12 +82,12 @@ async def ask(
 
 
 def nudge(outbox: Outbox[RequestT], message: RequestT) -> None:
-    """Send *message* unless the inbox already holds one.
+    """Send *message* unless the inbox already holds one, or nobody listens any more.
 
     For signals where one waiting copy is as good as many. Never blocks, which is
     what makes it safe on the back edge of a cycle.
     """
-    with suppress(anyio.WouldBlock):
+    with suppress(anyio.WouldBlock, anyio.BrokenResourceError):
         outbox.send_nowait(message)
 
 

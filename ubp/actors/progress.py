@@ -7,7 +7,7 @@ __all__ = ("Progress",)
 
 @dataclass(slots=True)
 class Progress:
-    """Counters of one comparison between disk and index."""
+    """Counters of one comparison between disk and index, and of what follows it."""
 
     found: int = 0
     """Differences sent so far."""
@@ -23,3 +23,11 @@ class Progress:
     """Files that exist."""
     settled: bool = False
     """Whether the index is as the comparison found the disk."""
+    embedded: int = 0
+    """Texts that were given vectors, or found to have none."""
+    to_embed: int = 0
+    """The same and those that still wait."""
+    preparing: str = ""
+    """What has to be done before the first vector, for people."""
+    not_embedded: str = ""
+    """Why vectors are not being made, for people; empty if they are."""

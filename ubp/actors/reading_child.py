@@ -4,8 +4,8 @@ Parsing is Python, and Python in a thread would take the interpreter from the ev
 loop and from every query. In a process of its own, at low priority, it cannot; and a
 file that hangs or kills a parser costs this process, not the service.
 
-Frames are four bytes of length and a MessagePack message. A list of ``FileChanged``
-goes in; for each, in order, one ``ReadOutcome`` or ``ReaderBug`` comes out.
+Frames hold MessagePack messages. A list of ``FileChanged`` goes in; for each, in order,
+one ``ReadOutcome`` or ``ReaderBug`` comes out.
 """
 
 import hashlib
@@ -15,11 +15,11 @@ import sys
 import traceback
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO
 
 import msgspec
 from msgspec import Struct
 
+from ubp.actors.frames import read_frame, write_frame
 from ubp.messages import (
     FileChanged,
     FileGone,
@@ -34,9 +34,8 @@ from ubp.reading.markdown import normalise
 from ubp.reading.walk import open_file, stamp_of
 from ubp.toolkit import FileText, Reading, Source
 
-__all__ = ("ReaderBug", "main", "outcome", "read_frame", "write_frame")
+__all__ = ("ReaderBug", "main", "outcome")
 
-_HEADER = 4
 _NICENESS = 10
 
 
@@ -46,22 +45,6 @@ class ReaderBug(Struct, frozen=True, tag=True):
     pack: str
     path: str
     trace: str
-
-
-def read_frame(stream: BinaryIO) -> bytes | None:
-    """The next frame, or None at the end."""
-    header = stream.read(_HEADER)
-    if len(header) < _HEADER:
-        return None
-    length = int.from_bytes(header, "big")
-    body = stream.read(length)
-    return body if len(body) == length else None
-
-
-def write_frame(stream: BinaryIO, body: bytes) -> None:
-    stream.write(len(body).to_bytes(_HEADER, "big"))
-    stream.write(body)
-    stream.flush()
 
 
 def outcome(

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from ubp.actors.reading_child import ReaderBug, read_frame, write_frame
+from ubp.actors.frames import read_frame, write_frame
+from ubp.actors.reading_child import ReaderBug
 from ubp.messages import (
     FileChanged,
     FileGone,

@@ -35,8 +35,10 @@ class ActorFailed(ServiceError):
         super().__init__(f"The {name} failed: {type(error).__name__}.")
 
 
-async def supervise(actor: Actor, *, forgiven: int) -> None:
-    """Run *actor* until it ends, starting it again after a crash.
+async def supervise(actor: Actor, *, forgiven: int, vital: bool = True) -> bool:
+    """Run *actor* until it ends, starting it again after a crash; whether it ended.
+
+    The service goes on without an actor that is not *vital*.
 
     Raises:
         ActorFailed: It crashed more than *forgiven* times within half a minute.
@@ -45,15 +47,22 @@ async def supervise(actor: Actor, *, forgiven: int) -> None:
     try:
         while True:
             try:
-                return await actor.run()
+                await actor.run()
             except Exception as caught:
                 error = innermost(caught)
-                if isinstance(error, ServiceError):
+                if isinstance(error, ServiceError) and vital:
                     raise error from None  # it cannot go on, and says why
+                if isinstance(error, ServiceError):
+                    log.error("actor.failed", actor=actor.name, error=error.message)  # noqa: TRY400
+                    return False
                 crashes.append(monotonic())
                 if len(crashes) > forgiven and crashes[-1] - crashes[0] < _WITHIN:
                     log.exception("actor.failed", actor=actor.name)
+                    if not vital:
+                        return False
                     raise ActorFailed(actor.name, error) from error
                 log.exception("actor.restarted", actor=actor.name, crash=len(crashes))
+            else:
+                return True
     finally:
         actor.close()

@@ -12,7 +12,7 @@ from ubp.messages import RunTool
 from ubp.packs import tools_of
 from ubp.project import Project
 from ubp.telemetry import get_logger
-from ubp.toolkit import Context, Database, Pack, timing
+from ubp.toolkit import Context, Database, Meaning, Pack, timing
 
 __all__ = ("ToolRunner",)
 
@@ -22,8 +22,11 @@ log = get_logger("tools")
 class ToolRunner:
     """Runs the tools of the enabled packs."""
 
-    def __init__(self, project: Project, packs: Sequence[Pack]) -> None:
+    def __init__(
+        self, project: Project, packs: Sequence[Pack], meaning: Meaning
+    ) -> None:
         self._project = project
+        self._meaning = meaning
         self._tools = tools_of(packs)
 
     async def serve(self, call: Call[RunTool, Any], db: Database) -> None:
@@ -37,7 +40,7 @@ class ToolRunner:
     async def run(self, request: RunTool, db: Database) -> Any:
         """The tool's result, or the error it raised."""
         _, tool = self._tools[request.tool]
-        context = Context(db, self._project, request.request_id)
+        context = Context(db, self._project, self._meaning, request.request_id)
         with (
             structlog.contextvars.bound_contextvars(
                 request_id=request.request_id, tool=tool.name

@@ -8,21 +8,29 @@ import anyio
 import apsw
 import msgspec
 
-from ubp.actors.ports import Call, Inbox
+from ubp.actors.ports import Call, Inbox, Outbox, nudge
 from ubp.actors.progress import Progress
 from ubp.actors.tool_runner import ToolRunner
+from ubp.errors import ModelUnusable, UbpError
 from ubp.messages import (
+    AimAt,
     FileGone,
     FileParsed,
     FileUnchanged,
     IndexEvent,
+    MadeVectors,
+    ModelCompleted,
     ParseFailed,
     RunTool,
     ScanFinished,
+    TextsChanged,
+    VectorChange,
+    VectorsMade,
 )
-from ubp.store import files
+from ubp.store import files, vectors
 from ubp.store.connection import transaction
 from ubp.store.session import Session
+from ubp.store.vectors import ModelRow, VectorMismatch, Waiting
 from ubp.telemetry import get_logger
 from ubp.toolkit import Pack, Reading
 
@@ -70,6 +78,8 @@ class Writer:
         self,
         events: Inbox[IndexEvent],
         calls: Inbox[Call[RunTool, Any]],
+        vector_changes: Inbox[Call[VectorChange, Any]],
+        embedder: Outbox[TextsChanged],
         *,
         session: Session,
         packs: Sequence[Pack],
@@ -78,6 +88,8 @@ class Writer:
     ) -> None:
         self._events = events
         self._calls = calls
+        self._vector_changes = vector_changes
+        self._embedder = embedder
         self._session = session
         self._readings = {
             pack.name: pack.reading for pack in packs if pack.reading is not None
@@ -92,15 +104,35 @@ class Writer:
     async def run(self) -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(self._serve_calls)
+            group.start_soon(self._serve_embedder)
             await self._carry_events()
+            # It will embed what is left, and end; this ends when it has.
+            self._embedder.close()
 
     def close(self) -> None:
         self._events.close()
         self._calls.close()
+        self._vector_changes.close()
+        self._embedder.close()
 
     async def _serve_calls(self) -> None:
         async for call in self._calls:
             await self._runner.serve(call, self._session)
+
+    async def _serve_embedder(self) -> None:
+        async for call in self._vector_changes:
+            with call:
+                try:
+                    done = await self._session.write(_change_vectors, call.request)
+                except VectorMismatch as error:
+                    call.answer(
+                        ModelUnusable("Its vectors do not fit.", cause=f"{error}.")
+                    )
+                except UbpError as error:
+                    # What it wanted stored still waits, and nobody else is affected.
+                    call.answer(error)
+                else:
+                    call.answer(done)
 
     async def _carry_events(self) -> None:
         unsettled = False
@@ -111,6 +143,7 @@ class Writer:
                 unsettled = False
                 continue
             batch = await self._session.write(self._store, self._waiting(first))
+            nudge(self._embedder, TextsChanged())
             unsettled = True
             self._count(batch)
             finished = [each for each in batch if isinstance(each, ScanFinished)]
@@ -236,6 +269,37 @@ class Writer:
             with transaction(db):
                 reading.optimize(db)
         db.pragma("optimize")
+
+
+def _change_vectors(db: apsw.Connection, change: VectorChange) -> ModelRow | bool:
+    """Carry out what the embedder asks for; whether there is more of it to do."""
+    with transaction(db):
+        match change:
+            case AimAt(identity, name, spec, languages):
+                return vectors.aim(
+                    db, identity=identity, name=name, spec=spec, languages=languages
+                )
+            case VectorsMade(model, made):
+                _store_vectors(db, model, made)
+                return False
+            case ModelCompleted():
+                vectors.promote(db)
+                return vectors.tidy(db)
+
+
+def _store_vectors(
+    db: apsw.Connection, model: int, made: Sequence[MadeVectors]
+) -> None:
+    import numpy as np  # with the first vector: starting must not wait for it
+
+    entries = [(Waiting(each.pack, each.row, each.digest), each) for each in made]
+    vectors.skip(db, [entry for entry, each in entries if not each.values])
+    stored = [
+        (entry, np.array([np.frombuffer(value, np.float32) for value in each.values]))
+        for entry, each in entries
+        if each.values
+    ]
+    vectors.store(db, model, stored)
 
 
 def _size(event: IndexEvent) -> int:

@@ -6,6 +6,7 @@ Each command lives in a module that is imported only when it is used, so that
 
 import sys
 from importlib import import_module
+from itertools import pairwise
 from typing import Any, NoReturn
 
 import click
@@ -26,7 +27,9 @@ COMMANDS = {
     "list-pages": "ubp.cli.pages",
     "get-graph": "ubp.cli.pages",
     "stale": "ubp.cli.stale",
+    "suggest-links": "ubp.cli.suggest_links",
     "status": "ubp.cli.status",
+    "model": "ubp.cli.model",
     "call": "ubp.cli.call",
     "tools": "ubp.cli.tools",
     "doctor": "ubp.cli.doctor",
@@ -73,6 +76,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 def _run(arguments: list[str]) -> int:
     try:
         result = cli.main(arguments, prog_name="ubp", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return 2
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx else "ubp"
         hint = f"Run `{command} --help`."
@@ -108,7 +114,7 @@ def _tell(
     as_json = "--json" in arguments
     logs_json = any(
         first == "--log-format=json" or (first, second) == ("--log-format", "json")
-        for first, second in zip(arguments, [*arguments[1:], ""], strict=True)
+        for first, second in pairwise([*arguments, ""])
     )
     if logs_json or bug is not None:
         configure("error", "json" if logs_json else "text")

@@ -5,15 +5,15 @@ from typing import Any
 
 import anyio
 
+from ubp.actors.meaning import direct_meaning
 from ubp.actors.tool_runner import ToolRunner
-from ubp.actors.wiring import writable
+from ubp.actors.wiring import readable, writable
 from ubp.cli.options import App
 from ubp.errors import UbpError, UnknownTool
 from ubp.messages import RunTool
 from ubp.packs import tools_of
 from ubp.project import Project
 from ubp.protocol.dispatch import checked
-from ubp.store.session import reading
 from ubp.toolkit import Effect, Pack
 
 __all__ = ("answer", "ask_tool")
@@ -39,8 +39,11 @@ def answer(project: Project, packs: Sequence[Pack], name: str, arguments: Any) -
 
     async def run() -> Any:
         reads = tool.effect is Effect.READ
-        async with reading(project.database) if reads else writable(project) as session:
-            runner = ToolRunner(project, [pack])
+        async with (
+            readable(project) if reads else writable(project) as session,
+            direct_meaning(project, session) as meaning,
+        ):
+            runner = ToolRunner(project, [pack], meaning)
             return await runner.run(RunTool(name, args, "cli"), session)
 
     result = anyio.run(run)

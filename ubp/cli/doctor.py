@@ -3,13 +3,19 @@
 import os
 import sys
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from time import monotonic
 from typing import Literal
 
+import anyio
 import apsw
 from msgspec import Struct
 
 from ubp import __version__
+from ubp.actors.model_processes import ModelProcesses
 from ubp.cli.options import App, command
+from ubp.embedding import library
+from ubp.embedding.models import Model, chosen
 from ubp.errors import UbpError
 from ubp.project import Project
 from ubp.reading.walk import Found, walk
@@ -63,6 +69,7 @@ def checks(app: App) -> Iterator[Check]:
         _docs,
         _derived,
         _index,
+        _model,
         _server,
     )
     for look in looked_at:
@@ -134,6 +141,41 @@ def _index(project: Project) -> Check:
         return Check("index", "ok", f"{project.database.stat().st_size / 1e6:.1f} MB")
     hint = "Delete .ubp/index.db and run `ubp index`: it is rebuilt from your files."
     return Check("index", "fail", f"damaged: {verdict}", hint)
+
+
+def _model(project: Project) -> Check:
+    if find_spec("llama_cpp") is None:
+        hint = "Install ubp again with pip; llama-cpp-python needs a C++ compiler."
+        return Check("model", "warn", "llama-cpp-python is not installed", hint)
+    settings = project.settings.embedding
+    try:
+        model = chosen(settings, project.root)
+        if model is None:
+            return Check("model", "ok", "none: search is by words only")
+        folder = library.folder_for(settings, project.root)
+        library.check_dimensions(model, folder, settings.dimensions)
+        begin = monotonic()
+        path = library.ready(model, folder)
+        if failure := anyio.run(_failure, project, model):
+            raise failure
+    except UbpError as error:
+        return Check("model", "warn", f"{error.message} {error.cause}", error.hint)
+    took = monotonic() - begin
+    return Check("model", "ok", f"{model.name} ({path.name}), {took:.1f} s to a vector")
+
+
+async def _failure(project: Project, model: Model) -> UbpError | None:
+    """Why the model does not work; as a value, because a task group wraps errors."""
+    async with anyio.create_task_group() as group:
+        processes = ModelProcesses(group, project)
+        try:
+            await processes.query(model, "Is anybody there?")
+        except UbpError as error:
+            return error
+        finally:
+            await processes.aclose()
+            group.cancel_scope.cancel()
+    return None
 
 
 def _server(project: Project) -> Check:

@@ -28,11 +28,11 @@ __all__ = ("index", "summary")
 @click.option("--no-embed", is_flag=True, help="Leave vectors for later.")
 def index(app: App, force: bool, only: Path | None, no_embed: bool) -> None:
     """Bring the whole index up to date and exit."""
-    del no_embed  # there is nothing to leave out as long as nothing embeds
     project = app.project()
     packs = app.packs(project)
     path = None if only is None else _in_docs(project, only)
-    report = run_index(project, packs, Scan(force, path), app.terminal)
+    scan = Scan(force, path)
+    report = run_index(project, packs, scan, app.terminal, embed=not no_embed)
     if only is not None and not (report.files_seen or report.documents_removed):
         raise PageNotFound(str(only))
     app.terminal.show(report, *([] if app.terminal.quiet else summary(report)))
@@ -51,6 +51,10 @@ def summary(report: IndexReport) -> list[str]:
         f"in {report.seconds:.1f} s."
     )
     lines = [there_is, was_done]
+    if report.not_embedded:
+        lines.append(f"No vectors were made: {report.not_embedded}")
+    elif report.embedded:
+        lines.append(f"{counted(report.embedded, 'section')} given vectors.")
     if report.failures:
         lines.append(f"{report.failures} could not be read: see `ubp status`.")
     return lines

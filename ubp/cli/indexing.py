@@ -33,18 +33,31 @@ class IndexReport(Struct, frozen=True):
     total_sections: int
     total_links: int
     unresolved_links: int
+    embedded: int
+    """Sections that were given vectors."""
+    not_embedded: str
+    """Why others were not; empty if there are none."""
     seconds: float
 
 
 def run_index(
-    project: Project, packs: Sequence[Pack], scan: Scan, terminal: Terminal
+    project: Project,
+    packs: Sequence[Pack],
+    scan: Scan,
+    terminal: Terminal,
+    *,
+    embed: bool = True,
 ) -> IndexReport:
     """Bring the index up to date and say what was done."""
-    return anyio.run(_run, project, packs, scan, terminal)
+    return anyio.run(_run, project, packs, scan, terminal, embed)
 
 
 async def _run(
-    project: Project, packs: Sequence[Pack], scan: Scan, terminal: Terminal
+    project: Project,
+    packs: Sequence[Pack],
+    scan: Scan,
+    terminal: Terminal,
+    embed: bool,
 ) -> IndexReport:
     begin = time.monotonic()
     progress = Progress()
@@ -52,7 +65,7 @@ async def _run(
         console = terminal.console(stderr=True)
         if console.is_terminal and not (terminal.quiet or terminal.as_json):
             group.start_soon(_draw, progress, console)
-        await index_once(project, packs, scan, progress)
+        await index_once(project, packs, scan, progress, embed=embed)
         group.cancel_scope.cancel()
     async with reading(project.database) as session:
         return await _report(project, session, progress, time.monotonic() - begin)
@@ -73,6 +86,8 @@ async def _report(
         total_sections=counts.sections,
         total_links=counts.links,
         unresolved_links=counts.links - counts.resolved,
+        embedded=progress.embedded,
+        not_embedded=progress.not_embedded,
         seconds=round(seconds, 2),
     )
 
@@ -90,14 +105,22 @@ async def _draw(progress: Progress, console: object) -> None:
     if not isinstance(console, Console):
         raise TypeError
     columns = (
-        TextColumn("Indexing"),
+        TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
     )
     with Bar(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("index", total=None)
+        reading_files = bar.add_task("Indexing", total=None)
+        embedding = bar.add_task("Embedding", total=None, visible=False)
         while True:
             total = progress.found if progress.scanned else None
-            bar.update(task, completed=progress.done, total=total)
+            bar.update(reading_files, completed=progress.done, total=total)
+            bar.update(
+                embedding,
+                completed=progress.embedded,
+                total=progress.to_embed,
+                visible=progress.to_embed > 0,
+                description=progress.preparing or "Embedding",
+            )
             await anyio.sleep(_REDRAW)

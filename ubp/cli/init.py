@@ -1,10 +1,8 @@
 """``ubp init``: settings, .gitignore, a first index, and what clients need."""
 
 import json
-import os
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 import click
@@ -13,6 +11,7 @@ from ubp.actors.watcher import Scan
 from ubp.cli.index import summary
 from ubp.cli.indexing import run_index
 from ubp.cli.options import App, command
+from ubp.cli.user_files import write_whole
 from ubp.config import FILE_NAME
 from ubp.project import Project, open_project
 
@@ -39,17 +38,19 @@ def init(
 
     Settings that are there already are kept.
     """
-    del yes, skip_embedding
+    del yes
     # Here, not in a parent: who initialises a folder means that folder.
     root = open_project(app.root or Path.cwd()).root
     settings = root / FILE_NAME
     created = not settings.exists()
     if created:
-        _write(settings, _settings(docs_dir, include, exclude))
+        write_whole(settings, _settings(docs_dir, include, exclude))
     _ignore(root / ".gitignore")
     app = App(root, app.terminal, app.chosen_level, app.log_format, app.default_level)
     project = app.project()
-    report = run_index(project, app.packs(project), Scan(), app.terminal)
+    report = run_index(
+        project, app.packs(project), Scan(), app.terminal, embed=not skip_embedding
+    )
     value = {
         "docs_dir": report.docs_dir,
         "documents_found": report.total_documents,
@@ -87,22 +88,7 @@ def _ignore(path: Path) -> None:
     if _IGNORED in text.splitlines():
         return
     joint = "" if not text or text.endswith("\n") else "\n"
-    _write(path, f"{text}{joint}{_IGNORED}\n")
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file of the user's: whole, or not at all."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_whole(path, f"{text}{joint}{_IGNORED}\n")
 
 
 def _snippets(project: Project) -> list[str]:

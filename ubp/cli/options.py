@@ -17,7 +17,7 @@ from ubp.project import Project, open_project
 from ubp.telemetry import LogFormat
 from ubp.toolkit import Pack
 
-__all__ = ("App", "command")
+__all__ = ("App", "command", "group")
 
 _NAMES = {option.name or "" for option in SHARED}
 
@@ -71,9 +71,7 @@ def command(
     def declare(function: Callable[..., Any]) -> click.Command:
         def run(**given: Any) -> Any:
             own = {key: given[key] for key in given if key not in _NAMES}
-            # What stands before the command counts as well: ubp --root DIR search …
-            before: dict[str, Any] = click.get_current_context().find_root().params
-            shared = {key: given[key] or before.get(key) for key in _NAMES}
+            shared = {key: given[key] or _before(key) for key in _NAMES}
             quiet, verbose = shared["quiet"], shared["verbose"]
             chosen: LogLevel | None = shared["log_level"] or (
                 "debug" if verbose else "error" if quiet else None
@@ -93,3 +91,27 @@ def command(
         return made
 
     return declare
+
+
+def group(name: str) -> Callable[[Callable[..., Any]], click.Group]:
+    """Declare a group of commands; its function does nothing, and says what it is."""
+
+    def declare(function: Callable[..., Any]) -> click.Group:
+        def run(**_: Any) -> None:
+            function()
+
+        made = click.group(name)(update_wrapper(run, function))
+        made.params += SHARED
+        return made
+
+    return declare
+
+
+def _before(key: str) -> Any:
+    """What stands before the command counts as well: ``ubp --root DIR search …``."""
+    context = click.get_current_context().parent
+    while context is not None:
+        if context.params.get(key):
+            return context.params[key]
+        context = context.parent
+    return None

@@ -17,14 +17,25 @@ def commands() -> str:
         command = cli.get_command(context, name)
         if command is None:
             raise KeyError(name)
-        lines += [f"## `ubp {name}`", "", *_about(command), ""]
+        lines += _section(command, f"ubp {name}", "##")
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _about(command: click.Command) -> list[str]:
+def _section(command: click.Command, name: str, level: str) -> list[str]:
+    """A command, and what stands below it if it is a group."""
+    lines = [f"{level} `{name}`", "", *_about(command, name), ""]
+    if isinstance(command, click.Group):
+        for each in command.commands.values():
+            lines += _section(each, f"{name} {each.name}", f"{level}#")
+    return lines
+
+
+def _about(command: click.Command, name: str) -> list[str]:
     own = [each for each in command.params if each not in SHARED]
     arguments = [each.make_metavar(_NOWHERE) for each in own if _is_argument(each)]
-    usage = " ".join(["ubp", command.name or "", *arguments, "[options]"])
+    if isinstance(command, click.Group):
+        arguments = [" | ".join(command.commands)]
+    usage = " ".join([name, *arguments, "[options]"])
     text = " ".join((command.help or "").split())
     options = [each for each in own if isinstance(each, click.Option)]
     return [f"`{usage}`", "", text, *(["", *_options(options)] if options else [])]

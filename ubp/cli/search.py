@@ -6,7 +6,7 @@ import click
 
 from ubp.cli.asking import ask_tool
 from ubp.cli.options import App, command
-from ubp.cli.terminal import marked
+from ubp.cli.terminal import counted, marked
 from ubp.packs.docs.kinds import DOC_TYPES, LINK_TYPES
 
 __all__ = ("search",)
@@ -78,7 +78,13 @@ def _search_lines(found: Any, *, content: bool) -> list[Any]:
         if hit.linked_pages:
             names = [f"{each.filepath} ({each.link_type})" for each in hit.linked_pages]
             lines.append(Text(f"   linked: {', '.join(names)}", style="dim"))
-    return [*lines, Text(f"{_total(found)} ({found.search_type})", style="dim")]
+    lines.append(Text(f"{_total(found)} ({found.search_type})", style="dim"))
+    if found.notice:
+        lines.append(Text(f"By words only. {found.notice}", style="dim"))
+    if found.waiting:
+        waits = counted(found.waiting, "section")
+        lines.append(Text(f"Not yet searchable by meaning: {waits}.", style="dim"))
+    return lines
 
 
 def _fulltext_lines(found: Any, *, content: bool) -> list[Any]:

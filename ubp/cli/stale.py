@@ -3,10 +3,10 @@
 import anyio
 import click
 
+from ubp.actors.wiring import readable
 from ubp.cli.options import App, command
 from ubp.packs.docs.reports import StaleReport, stale_documents
 from ubp.project import Project
-from ubp.store.session import reading
 
 __all__ = ("stale",)
 
@@ -31,5 +31,5 @@ def stale(app: App, days: float | None, exit_code: bool) -> int:
 
 
 async def _collect(project: Project, days: float | None) -> StaleReport:
-    async with reading(project.database) as session:
+    async with readable(project) as session:
         return await session.run(stale_documents, project, days)

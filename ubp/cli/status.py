@@ -7,17 +7,20 @@ import anyio.to_thread
 import click
 from msgspec import Struct
 
+from ubp.actors.wiring import readable
 from ubp.cli.options import App, command
-from ubp.errors import IndexNotReady
+from ubp.embedding import library, weights
+from ubp.embedding.models import chosen
+from ubp.errors import IndexNotReady, ModelMissing, UbpError
 from ubp.messages import Known
 from ubp.packs.docs import queries
 from ubp.packs.docs.reports import stale_documents
 from ubp.project import Project
 from ubp.reading.changes import differences
 from ubp.reading.walk import walk
-from ubp.store import files
+from ubp.store import files, vectors
 from ubp.store.lock import holder
-from ubp.store.session import Session, reading
+from ubp.store.session import Session
 from ubp.toolkit import Pack
 
 __all__ = ("Status", "collect", "status")
@@ -30,7 +33,17 @@ class EmbeddingProgress(Struct, frozen=True):
 
     completed: int = 0
     total: int = 0
+    """Sections in a language the model knows."""
     model: str | None = None
+    """The one that answers queries."""
+    coming: str | None = None
+    """The one that replaces it when it is complete; then the numbers are its own."""
+    skipped: int = 0
+    """Sections the model could not take."""
+    unknown_language: int = 0
+    """Sections the model cannot read; they are found by their words."""
+    problem: str | None = None
+    """Why no vectors can be made, and what to do."""
 
 
 class Status(Struct, frozen=True, kw_only=True):
@@ -67,7 +80,7 @@ async def collect(project: Project, packs: Sequence[Pack]) -> Status:
     """The numbers, from the database and from the files."""
     docs_dir = project.docs_dir.relative_to(project.root).as_posix()
     try:
-        async with reading(project.database) as session:
+        async with readable(project) as session:
             return await _collect(project, packs, docs_dir, session)
     except IndexNotReady:
         return Status(initialized=False, docs_dir=docs_dir)
@@ -93,13 +106,48 @@ async def _collect(
         resolved_links=counts.resolved,
         unresolved_links=counts.links - counts.resolved,
         waiting_files=waiting,
-        embedding_progress=EmbeddingProgress(total=counts.sections),
+        embedding_progress=await _embedding(project, session, counts.sections),
         stale_documents=stale.total,
         failures=await session.run(files.failures),
         warnings=await session.run(files.warnings),
         db_size_bytes=_size(project),
         server_pid=holder(project.lock_file),
     )
+
+
+async def _embedding(
+    project: Project, session: Session, sections: int
+) -> EmbeddingProgress:
+    now = await session.run(vectors.progress)
+    problem = await anyio.to_thread.run_sync(_problem, project)
+    if now.model is None:
+        return EmbeddingProgress(total=sections, problem=problem)
+    return EmbeddingProgress(
+        completed=now.completed,
+        total=now.total,
+        model=now.model,
+        coming=now.coming,
+        skipped=now.skipped,
+        unknown_language=max(0, sections - now.total),
+        problem=problem,
+    )
+
+
+def _problem(project: Project) -> str | None:
+    """Why the model the settings ask for cannot be used, if that can be seen."""
+    settings = project.settings.embedding
+    try:
+        model = chosen(settings, project.root)
+        if model is None:
+            return "Vectors are switched off (embedding.model)."
+        folder = library.folder_for(settings, project.root)
+        library.check_dimensions(model, folder, settings.dimensions)
+        library.identity(model, folder)
+        if library.find(model, folder) is None and not weights.find(folder):
+            raise ModelMissing(model.name)
+    except UbpError as error:
+        return f"{error.message} {error.cause} {error.hint}"
+    return None
 
 
 def _waiting(project: Project, pack: Pack, known: dict[str, Known]) -> int:
@@ -130,6 +178,7 @@ def _lines(app: App, found: Status) -> list[object]:
         ("sections", found.total_sections),
         ("links", f"{found.total_links}, {found.unresolved_links} lead nowhere"),
         ("waiting to be read", found.waiting_files),
+        ("vectors", _vectors(found.embedding_progress)),
         ("possibly stale", found.stale_documents),
         ("index size", f"{found.db_size_bytes / 1e6:.1f} MB"),
         ("served by", served),
@@ -139,6 +188,21 @@ def _lines(app: App, found: Status) -> list[object]:
     lines += _listed("Not indexed", [(f.path, f.reason) for f in found.failures])
     lines += _listed("Warnings", [(w.path, w.text) for w in found.warnings])
     return lines
+
+
+def _vectors(now: EmbeddingProgress) -> str:
+    parts = [f"{now.completed} of {now.total}"]
+    if now.coming:
+        parts.append(f"of {now.coming}; {now.model} answers until all are made")
+    elif now.model:
+        parts.append(f"of {now.model}")
+    if now.skipped:
+        parts.append(f"{now.skipped} could not be made")
+    if now.unknown_language:
+        parts.append(f"{now.unknown_language} in a language it does not know")
+    if now.problem:
+        parts.append(now.problem)
+    return ", ".join(parts)
 
 
 def _listed(title: str, rows: list[tuple[str, str]]) -> list[str]:

@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import msgspec
@@ -83,6 +84,14 @@ class Terminal:
         width = None if stream.isatty() else 120
         styles: Any = "auto" if self.colour else None
         return Console(file=stream, color_system=styles, width=width, emoji=False)
+
+    def waiting(self, what: str) -> AbstractContextManager[Any]:
+        """Shows that something takes a while, on a terminal."""
+        console = self.console(stderr=True)
+        if not console.is_terminal or self.quiet or self.as_json:
+            return nullcontext()
+        spinner: AbstractContextManager[Any] = console.status(what)
+        return spinner
 
     def table(self, *columns: str) -> Any:
         """An empty table in the house style."""

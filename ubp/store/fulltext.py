@@ -8,7 +8,7 @@ One mechanism, used by a pack through an ``Index`` that names its tables:
 * ``{rows}``: the texts themselves, against which tokens with punctuation are checked.
 
 A row matches a token if its folded heading or content contains the folded token: no
-operators, no syntax, no errors. User text reaches MATCH only through ``_quoted``.
+operators, no syntax, no errors. User text reaches MATCH only through ``quoted``.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,7 @@ import msgspec
 from ubp import lexicon
 from ubp.lexicon import Kind, Run
 
-__all__ = ("Index", "IndexedText", "Matches", "Ranked", "any_of")
+__all__ = ("Index", "IndexedText", "Matches", "Ranked", "any_of", "quoted")
 
 _MOST_LOOKED_UP = 64
 """Tokens looked up in the index; of a longer query the rest is checked in the text."""
@@ -31,6 +31,9 @@ looking for it in the text is quicker."""
 
 _AT_ONCE = 64
 """Words of one MATCH: FTS5 compares every row with each of them."""
+
+_FEW_ROWS = 100
+"""Rows whose texts are looked through for the other tokens."""
 
 _SHORTEST_PART = 3
 """Trigrams cannot find anything shorter; then all words are looked through."""
@@ -113,7 +116,12 @@ class Index:
         lookups: list[_Lookup] = []
         to_check = tokens[_MOST_LOOKED_UP:]
         rows: set[int] | None = None if tokens else set()
-        for token in tokens[:_MOST_LOOKED_UP]:
+        # Longer ones are rarer, and once few rows are left, looking is quicker.
+        for token in sorted(tokens[:_MOST_LOOKED_UP], key=len, reverse=True):
+            if rows is not None and len(rows) <= _FEW_ROWS:
+                lookups.append(_Lookup([], True, False, _whole(token)))
+                to_check.append(token)
+                continue
             lookup = self._lookup(db, token)
             lookups.append(lookup)
             if lookup.check:
@@ -157,12 +165,6 @@ class Index:
         for row in sorted(left):
             yield Ranked(row, 0.0)
 
-    def some_words(self, db: apsw.Connection, words: Sequence[str]) -> list[Ranked]:
-        """Rows that contain at least one of *words* (words or CJK runs), best first."""
-        match = any_of(words)
-        scored = self._scored(db, match) if match else ()
-        return [Ranked(row, -score) for row, score in scored]
-
     # -- one token ---------------------------------------------------------------------
 
     def _lookup(self, db: apsw.Connection, token: str) -> _Lookup:
@@ -180,10 +182,10 @@ class Index:
         if len(token) > lexicon.LONGEST_WORD:
             return _Lookup([[]], check=False, long_words=True, whole=None)
         words = self._words_with(db, token)
-        whole = _quoted(token)
+        whole = quoted(token)
         if len(words) > _MOST_WORDS:
             return _Lookup([], check=True, long_words=False, whole=whole)
-        return _Lookup([[_quoted(word) for word in words]], False, True, whole)
+        return _Lookup([[quoted(word) for word in words]], False, True, whole)
 
     def _mixed(self, db: apsw.Connection, token: str, parts: list[Run]) -> _Lookup:
         """Punctuation, or several scripts: the runs narrow, the text decides.
@@ -199,16 +201,16 @@ class Index:
                 alternatives.append([_cjk(run.text)])
                 whole.append(_cjk(run.text))
             elif run.kind is Kind.WORD:
-                whole.append(_quoted(run.text))
+                whole.append(quoted(run.text))
                 long_words = True
                 if number == len(parts) - 1:
-                    alternatives.append([f"{_quoted(run.text)} *"])
+                    alternatives.append([f"{quoted(run.text)} *"])
                 elif number > 0:
-                    alternatives.append([_quoted(run.text)])
+                    alternatives.append([quoted(run.text)])
                 else:
                     endings = self._words_ending(db, run.text)
                     alternatives += [endings] if endings is not None else []
-        alternatives += [[_quoted(name)] for name in sorted(lexicon.names(token))]
+        alternatives += [[quoted(name)] for name in sorted(lexicon.names(token))]
         expression = " AND ".join(whole) if whole else None
         return _Lookup(
             alternatives, check=True, long_words=long_words, whole=expression
@@ -219,9 +221,7 @@ class Index:
         if len(part) < _SHORTEST_PART:
             found = db.execute(self._sql["words_scan"], (part, _MOST_WORDS + 1))
         else:
-            found = db.execute(
-                self._sql["words_with"], (_quoted(part), _MOST_WORDS + 1)
-            )
+            found = db.execute(self._sql["words_with"], (quoted(part), _MOST_WORDS + 1))
         return [word for (word,) in found]
 
     def _words_ending(self, db: apsw.Connection, part: str) -> list[str] | None:
@@ -229,7 +229,7 @@ class Index:
         words = self._words_with(db, part)
         if len(words) > _MOST_WORDS:
             return None
-        return [_quoted(word) for word in words if word.endswith(part)]
+        return [quoted(word) for word in words if word.endswith(part)]
 
     # -- sets of rows ------------------------------------------------------------------
 
@@ -283,7 +283,7 @@ def any_of(words: Iterable[str]) -> str:
     return " OR ".join(dict.fromkeys(each for each in found if each))
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
     """*text* as an FTS5 string: whatever is in it, it is not an operator."""
     return '"' + text.replace('"', '""') + '"'
 
@@ -291,15 +291,21 @@ def _quoted(text: str) -> str:
 def _cjk(run: str) -> str:
     """The expression for any part of a CJK run: its pairs as a phrase."""
     if len(run) == 1:
-        return f"{_quoted(run)} *"
-    return _quoted(" ".join(lexicon.pairs(run)[:-1]))
+        return f"{quoted(run)} *"
+    return quoted(" ".join(lexicon.pairs(run)[:-1]))
+
+
+def _whole(token: str) -> str | None:
+    """The expression for *token* as whole words."""
+    found = (_run_expression(run) for run in lexicon.runs(token))
+    return " AND ".join(each for each in found if each) or None
 
 
 def _run_expression(run: Run) -> str | None:
     if run.kind is Kind.CJK:
         return _cjk(run.text)
     if run.kind is Kind.WORD and len(run.text) <= lexicon.LONGEST_WORD:
-        return _quoted(run.text)
+        return quoted(run.text)
     return None
 
 

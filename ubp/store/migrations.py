@@ -1,6 +1,6 @@
 """Apply numbered SQL files, each once, each in a transaction with its bookkeeping."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,7 +59,7 @@ def apply(db: apsw.Connection, sets: Iterable[Set]) -> None:
                 ) from error
 
 
-def pending(db: apsw.Connection, migrations: Set) -> Iterator[tuple[int, Path]]:
+def pending(db: apsw.Connection, migrations: Set) -> list[tuple[int, Path]]:
     """The migrations not yet applied, in order."""
     files = {int(file.stem[:4]): file for file in migrations.folder.glob("*.sql")}
     applied = _applied(db, migrations.owner)
@@ -69,8 +69,7 @@ def pending(db: apsw.Connection, migrations: Set) -> Iterator[tuple[int, Path]]:
             cause=f"It has migrations of {migrations.owner} this version lacks.",
             hint="Update ubp, or delete .ubp/index.db and run `ubp index`.",
         )
-    for number in sorted(files.keys() - applied):
-        yield number, files[number]
+    return [(number, files[number]) for number in sorted(files.keys() - applied)]
 
 
 def _applied(db: apsw.Connection, owner: str) -> set[int]:

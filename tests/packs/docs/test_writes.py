@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from vaults import page
 
 from ubp.packs.docs import queries, writes
-from ubp.packs.docs.text_index import SECTIONS
+from ubp.packs.docs.text_index import SECTION_WORDS, SECTIONS
+from ubp.store.some_words import terms
 
 LONG = "word " * 40
 
@@ -434,5 +435,5 @@ def test_page_that_is_read_again_unchanged_gets_new_words_in_the_index() -> None
 
     writes.save(db, "a.md", digest, msgspec.structs.replace(record, sections=(other,)))
 
-    assert [hit.row for hit in SECTIONS.some_words(db, ["alpha"])] == []
-    assert len(SECTIONS.some_words(db, ["beta"])) == 1
+    assert SECTION_WORDS.weighed(db, terms("alpha"), 10) == []
+    assert len(SECTION_WORDS.weighed(db, terms("beta"), 10)) == 1

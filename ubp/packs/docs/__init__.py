@@ -3,11 +3,12 @@
 from pathlib import Path
 
 from ubp.errors import ConfigError
-from ubp.packs.docs import writes
+from ubp.packs.docs import queries, writes
 from ubp.packs.docs.overview_tools import get_graph, list_pages
 from ubp.packs.docs.page_tools import get_context, get_page
 from ubp.packs.docs.records import READER, PageRecord, read_page
 from ubp.packs.docs.search_tools import fulltext_search, search_pages
+from ubp.packs.docs.text_index import PACK_NAME
 from ubp.project import Project
 from ubp.reading.walk import matcher
 from ubp.toolkit import ErrorStyle, Pack, Reading, Source
@@ -33,7 +34,7 @@ def _fingerprint(project: Project) -> str:
 
 
 PACK = Pack(
-    name="docs",
+    name=PACK_NAME,
     summary=(
         "project documentation as a typed graph: search it, read a page, gather its "
         "context, follow links, and see which pages are stale"
@@ -58,4 +59,5 @@ PACK = Pack(
         settle=writes.settle,
         optimize=writes.optimize,
     ),
+    texts=queries.passages,
 )

@@ -12,7 +12,10 @@ import apsw
 from ubp.packs.docs import queries
 from ubp.packs.docs.queries import Page
 
-__all__ = ("Reached", "around")
+__all__ = ("Reached", "around", "hops")
+
+
+Direction = Literal["outlink", "backlink"]
 
 
 class Reached(NamedTuple):
@@ -21,7 +24,7 @@ class Reached(NamedTuple):
     page: Page
     depth: int
     link_type: str
-    direction: Literal["outlink", "backlink"]
+    direction: Direction
 
 
 class _Step(NamedTuple):
@@ -39,8 +42,8 @@ def around(
 
     The smaller depth wins; at the same depth an outlink does.
     """
-    forward = _walk(db, center, depth, "outlink", link_types)
-    backward = _walk(db, center, depth, "backlink", link_types)
+    forward = _walk(db, [center], depth, "outlink", link_types)
+    backward = _walk(db, [center], depth, "backlink", link_types)
     pages = queries.pages(db, forward.keys() | backward.keys())
     reached: list[Reached] = []
     for ident, page in pages.items():
@@ -54,22 +57,41 @@ def around(
     )
 
 
+def hops(
+    db: apsw.Connection,
+    seeds: Collection[int],
+    depth: int,
+    link_types: Collection[str] | None = None,
+) -> dict[int, int]:
+    """How many links each page within *depth* is away from the nearest of *seeds*.
+
+    The seeds themselves are 0 away.
+    """
+    found = dict.fromkeys(seeds, 0)
+    directions: tuple[Direction, ...] = ("outlink", "backlink")
+    for direction in directions:
+        for page, step in _walk(db, seeds, depth, direction, link_types).items():
+            found[page] = min(step.depth, found.get(page, step.depth))
+    return found
+
+
 def _walk(
     db: apsw.Connection,
-    center: int,
+    seeds: Collection[int],
     depth: int,
-    direction: Literal["outlink", "backlink"],
+    direction: Direction,
     link_types: Collection[str] | None,
 ) -> dict[int, _Step]:
     seen: dict[int, _Step] = {}
-    frontier = [center]
+    begin = set(seeds)
+    frontier = list(seeds)
     for hops in range(1, depth + 1):
         reached: list[int] = []
         for edge in queries.neighbours(db, frontier, direction):
             if link_types is not None and edge.type not in link_types:
                 continue
             page = edge.target if direction == "outlink" else edge.source
-            if page != center and page not in seen:
+            if page not in begin and page not in seen:
                 seen[page] = _Step(hops, edge.type)
                 reached.append(page)
         if not reached:

@@ -8,8 +8,9 @@ import msgspec
 
 from ubp.errors import PageNotFound
 from ubp.messages import FileStamp
+from ubp.packs.docs.passages import passage
 from ubp.packs.docs.records import SourceRef
-from ubp.store.fulltext import any_of
+from ubp.toolkit import PassageText
 
 __all__ = (
     "Counts",
@@ -19,6 +20,8 @@ __all__ = (
     "Section",
     "all_edges",
     "all_pages",
+    "all_section_pages",
+    "count_pages",
     "counts",
     "edges_among",
     "first_sections",
@@ -30,9 +33,12 @@ __all__ = (
     "page_of",
     "pages",
     "pages_of_sections",
+    "passages",
     "section_texts",
     "sections",
+    "sections_of_type",
     "source_refs",
+    "titles_alone",
     "tracked_pages",
 )
 
@@ -111,11 +117,41 @@ _SECTION_TEXTS = """
       FROM json_each(?) JOIN docs_section AS section ON section.id = value
 """
 
+_PASSAGES = """
+    SELECT section.id, page.title, section.heading_path, section.content
+      FROM json_each(?) JOIN docs_section AS section ON section.id = value
+      JOIN docs_page AS page ON page.id = section.page_id
+"""
+
 _SECTION_PAGES = """
     SELECT section.id, section.page_id
       FROM json_each(:rows) JOIN docs_section AS section ON section.id = value
       JOIN docs_page AS page ON page.id = section.page_id
      WHERE :doc_type IS NULL OR page.doc_type = :doc_type
+"""
+
+_TITLES_ALONE = """
+    SELECT section.id
+      FROM json_each(?) JOIN docs_section AS section ON section.id = value
+      JOIN docs_page AS page ON page.id = section.page_id
+     WHERE section.content = page.title
+"""
+
+_COUNT_PAGES = """
+    SELECT count(DISTINCT section.page_id)
+      FROM json_each(:rows) AS wanted
+      JOIN docs_section AS section ON section.id = wanted.value
+      JOIN docs_page AS page ON page.id = section.page_id
+     WHERE (:doc_type IS NULL OR page.doc_type = :doc_type)
+       AND page.id NOT IN (SELECT value FROM json_each(:besides))
+"""
+
+_ALL_SECTION_PAGES = "SELECT id, page_id FROM docs_section"
+
+_SECTIONS_OF_TYPE = """
+    SELECT section.id
+      FROM docs_page AS page JOIN docs_section AS section ON section.page_id = page.id
+     WHERE page.doc_type = ?
 """
 
 _OUTLINKS = f"""
@@ -235,12 +271,43 @@ def section_texts(db: apsw.Connection, ids: Iterable[int]) -> dict[int, Section]
     return {row[0]: _section(row) for row in db.execute(_SECTION_TEXTS, (_array(ids),))}
 
 
+def titles_alone(db: apsw.Connection, rows: Iterable[int]) -> set[int]:
+    """Those of *rows* that hold nothing but the title of their page."""
+    return {row for (row,) in db.execute(_TITLES_ALONE, (_array(rows),))}
+
+
 def pages_of_sections(
     db: apsw.Connection, rows: Iterable[int], doc_type: str | None
 ) -> dict[int, int]:
     """The page of each section, leaving out those of another type."""
     values = {"rows": _array(rows), "doc_type": doc_type}
     return dict(db.execute(_SECTION_PAGES, values))
+
+
+def count_pages(
+    db: apsw.Connection,
+    rows: Iterable[int],
+    besides: Iterable[int],
+    doc_type: str | None,
+) -> int:
+    """How many pages these sections belong to, not counting the pages in *besides*."""
+    values = {
+        "rows": _array(rows),
+        "besides": _array(set(besides)),
+        "doc_type": doc_type,
+    }
+    count: int = db.execute(_COUNT_PAGES, values).get
+    return count
+
+
+def all_section_pages(db: apsw.Connection) -> dict[int, int]:
+    """The page of every section."""
+    return dict(db.execute(_ALL_SECTION_PAGES))
+
+
+def sections_of_type(db: apsw.Connection, doc_type: str) -> list[int]:
+    """The sections of all pages of a type."""
+    return [row for (row,) in db.execute(_SECTIONS_OF_TYPE, (doc_type,))]
 
 
 def linked(
@@ -269,6 +336,12 @@ def edges_among(db: apsw.Connection, ids: Sequence[int]) -> list[Edge]:
     return [edge for edge in neighbours(db, ids, "outlink") if edge.target in inside]
 
 
+def passages(db: apsw.Connection, rows: Iterable[int]) -> dict[int, PassageText]:
+    """What is embedded of each section."""
+    found = db.execute(_PASSAGES, (_array(rows),))
+    return {row: passage(*texts) for row, *texts in found}
+
+
 def source_refs(db: apsw.Connection, ids: Iterable[int]) -> dict[int, list[SourceRef]]:
     """The source files each page names, with how they were when it was read."""
     found: dict[int, list[SourceRef]] = {}
@@ -287,13 +360,12 @@ def summaries(db: apsw.Connection, ids: Iterable[int], length: int) -> dict[int,
     return {page_id: text[:length] for page_id, text in texts.items()}
 
 
-def named(db: apsw.Connection, words: Sequence[str]) -> dict[int, float]:
-    """The pages called by any of *words*, and what share of the words names them."""
+def named(db: apsw.Connection, matches: Sequence[str]) -> dict[int, float]:
+    """The pages whose names any of *matches* finds, and the share of those that do."""
     found: dict[int, float] = {}
-    for word in words:
-        if match := any_of([word]):
-            for (page_id,) in db.execute(_NAMED, (match,)):
-                found[page_id] = found.get(page_id, 0.0) + 1 / len(words)
+    for match in matches:
+        for (page_id,) in db.execute(_NAMED, (match,)):
+            found[page_id] = found.get(page_id, 0.0) + 1 / len(matches)
     return found
 
 

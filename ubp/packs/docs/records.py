@@ -10,11 +10,14 @@ import msgspec
 from msgspec import Struct
 
 from ubp import lexicon
+from ubp.languages import Language, language_of
 from ubp.messages import FileStamp, Warned
 from ubp.packs.docs import links as page_links
 from ubp.packs.docs import sections as page_sections
 from ubp.packs.docs.kinds import DOC_TYPES
 from ubp.packs.docs.links import PageLink
+from ubp.packs.docs.passages import digest_of as digest_of_passage
+from ubp.packs.docs.passages import passage
 from ubp.reading import frontmatter, markdown
 from ubp.reading.walk import open_file, stamp_of
 from ubp.toolkit import FileText
@@ -29,7 +32,7 @@ __all__ = (
 )
 
 
-READER = 1
+READER = 2
 """Raised whenever the same file would give another record, or other words in the index:
 then every page is read again."""
 
@@ -50,6 +53,9 @@ class SectionRecord(Struct, frozen=True, array_like=True):
     index_heading: str
     index_content: str
     words: tuple[str, ...]
+    passage: bytes
+    """The digest of what is embedded of it; empty if nothing is."""
+    language: str
 
 
 class SourceRef(Struct, frozen=True, array_like=True):
@@ -92,6 +98,7 @@ def read_page(file: FileText) -> tuple[PageRecord, list[Warned]]:
         for number, section in enumerate(sections)
         for block in section.blocks
     }
+    language = language_of(body)
     title, tags = _title(values, document.blocks, file.path), _tags(values)
     stem = posixpath.basename(file.path).removesuffix(".md")
     record = PageRecord(
@@ -100,7 +107,11 @@ def read_page(file: FileText) -> tuple[PageRecord, list[Warned]]:
         doc_type=_doc_type(values, warnings),
         tags=tags,
         front_matter=msgspec.json.encode(values).decode(),
-        sections=tuple(_section(section) for section in sections),
+        sections=tuple(
+            # A title alone is as close to a question as a whole page, and says nothing.
+            _section(section, title, language, needs_body=len(sections) > 1)
+            for section in sections
+        ),
         links=tuple(found),
         link_sections=tuple(section_of.get(link.block, 0) for link in found),
         source_refs=tuple(_source_refs(values, file.project.root, warnings)),
@@ -146,7 +157,13 @@ def _tags(values: dict[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in texts if text))
 
 
-def _section(section: page_sections.Section) -> SectionRecord:
+def _section(
+    section: page_sections.Section,
+    title: str,
+    page_language: Language = "en",
+    *,
+    needs_body: bool = False,
+) -> SectionRecord:
     heading = section.heading or ""
     text = f"{heading}\n{section.content}"
     folded = lexicon.fold(text)
@@ -155,10 +172,12 @@ def _section(section: page_sections.Section) -> SectionRecord:
         lexicon.spread(folded_heading),
         lexicon.spread(folded_content),
     )
+    heading_path = " › ".join(section.heading_path)
+    text_of = passage(title, heading_path, section.content)
     return SectionRecord(
         section.heading,
         section.level,
-        " › ".join(section.heading_path),
+        heading_path,
         section.content,
         section.continued,
         hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
@@ -168,6 +187,9 @@ def _section(section: page_sections.Section) -> SectionRecord:
         in_heading.text,
         in_content.text,
         tuple(sorted(in_heading.words | in_content.words)),
+        digest_of_passage(text_of) if text_of.body or not needs_body else b"",
+        # Code in a Japanese page belongs to what is said about it there.
+        language_of(text) if page_language == "en" else page_language,
     )
 
 

@@ -1,23 +1,40 @@
 """``ubp_search`` and ``ubp_fulltext_search``: find pages and sections."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 import apsw
+import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ubp import lexicon
+from ubp.messages import NoVector, QueryVector
 from ubp.packs.docs import graph, queries, search
 from ubp.packs.docs.fields import SUMMARY, Query, Score, Took
+from ubp.packs.docs.hybrid import Question, Ranked, SectionHit, find, reason
 from ubp.packs.docs.kinds import DocType, LinkType, Staleness
 from ubp.packs.docs.reports import verdicts
 from ubp.packs.docs.snippets import snippet
 from ubp.project import Project
+from ubp.store import vectors
+from ubp.store.vector_blocks import Blocks
 from ubp.toolkit import Context, Effect, phase, tool
 
 __all__ = ("fulltext_search", "search_pages")
 
 _MOST_LINKED = 20
 """Linked pages shown with one search result."""
+
+_SHOWN_SECTIONS = 3
+_LEAST_OF_BEST = 0.5
+
+_EXCERPT = 240
+"""Characters of a section shown around its match."""
+
+_MOST_COUNTED = 1_000
+"""Waiting sections are counted no further: it would take longer than the search."""
+
+_NOTHING_EMBEDDED = "Nothing that fits is embedded yet."
 
 
 class SearchPages(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -96,70 +113,119 @@ class SearchResults(Struct, frozen=True, kw_only=True):
     results: list[SearchResult]
     total_found: int
     search_type: Literal["hybrid", "fulltext_fallback"]
+    waiting: (
+        Annotated[
+            int,
+            Meta(
+                description="Sections that cannot be found by meaning yet; 1000: more."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    notice: (
+        Annotated[str, Meta(description="Why the search was by words only.")]
+        | UnsetType
+    ) = UNSET
     query_time_ms: Took
 
 
 @tool("ubp_search", Effect.READ, slow_ms=200)
 async def search_pages(ctx: Context, args: SearchPages) -> SearchResults:
+    vector: QueryVector | NoVector = NoVector("The query is empty.")
+    if args.query.strip():
+        with phase("embed"):
+            vector = await ctx.meaning.vector(args.query)
     with phase("query"):
-        results, total = await ctx.db.run(_search, args, ctx.project)
-    return SearchResults(
-        results=results,
-        total_found=total,
-        search_type="fulltext_fallback",
-        query_time_ms=ctx.elapsed_ms(),
-    )
+        found = await ctx.db.run(_search, args, ctx.project, vector, ctx.meaning.blocks)
+    return msgspec.structs.replace(found, query_time_ms=ctx.elapsed_ms())
 
 
 def _search(
-    db: apsw.Connection, args: SearchPages, project: Project
-) -> tuple[list[SearchResult], int]:
-    """Search by words; until there are vectors, that is all there is."""
+    db: apsw.Connection,
+    args: SearchPages,
+    project: Project,
+    vector: QueryVector | NoVector,
+    blocks: Blocks,
+) -> SearchResults:
     defaults = project.settings.search
-    limit = defaults.default_limit if args.limit is UNSET else args.limit
     depth = defaults.max_depth if args.depth is UNSET else args.depth
-    found = search.by_words(db, args.query, args.doc_type, limit)
-    pages = queries.pages(db, [hit.page for hit in found.hits])
-    best = sorted(found.hits, key=lambda hit: (-hit.score, pages[hit.page].path))[
-        :limit
-    ]
-    with phase("staleness"):
-        trust = verdicts(db, [hit.page for hit in best], project)
-    texts = queries.section_texts(
-        db, [section.section for hit in best for section in hit.sections]
+    question = Question(
+        text=args.query,
+        vector=vector if isinstance(vector, QueryVector) else None,
+        limit=defaults.default_limit if args.limit is UNSET else args.limit,
+        depth=depth,
+        link_types=args.link_types,
+        doc_type=args.doc_type,
+        alpha=defaults.alpha,
     )
-    words = search.words_of(args.query)
-    results: list[SearchResult] = []
-    for hit in best:
-        page = pages[hit.page]
-        results.append(
+    found = find(db, blocks, question)
+    shown = _Shown(db, args.query, found.pages)
+    with phase("staleness"):
+        trust = verdicts(db, [ranked.page.id for ranked in found.pages], project)
+    waiting = vectors.count_waiting(db, _MOST_COUNTED)
+    notice = vector.reason if isinstance(vector, NoVector) else _NOTHING_EMBEDDED
+    return SearchResults(
+        results=[
             SearchResult(
-                doc_id=page.doc_id,
-                filepath=page.path,
-                title=page.title,
-                sections=[
-                    MatchedSection(
-                        section_id=section.section,
-                        heading=texts[section.section].heading,
-                        content=snippet(texts[section.section].content, words),
-                        score=round(section.score, 4),
-                    )
-                    for section in hit.sections[:1]
-                ],
-                score=round(hit.score, 4),
+                doc_id=ranked.page.doc_id,
+                filepath=ranked.page.path,
+                title=ranked.page.title,
+                sections=shown.sections(ranked),
+                score=round(ranked.score, 4),
                 score_breakdown=ScoreBreakdown(
-                    vector_similarity=0.0,
-                    graph_proximity=0.0,
-                    fulltext=round(hit.score, 4),
+                    vector_similarity=round(ranked.signals.similarity, 4),
+                    graph_proximity=round(ranked.signals.proximity, 4),
+                    fulltext=round(ranked.signals.words, 4),
                 ),
-                relevance_reason="fulltext match",
-                staleness=trust[hit.page].staleness,
-                linked_pages=_linked_pages(db, hit.page, depth, args.link_types)
+                relevance_reason=reason(ranked.signals),
+                staleness=trust[ranked.page.id].staleness,
+                linked_pages=_linked_pages(db, ranked.page.id, depth, args.link_types)
                 if args.include_linked
                 else UNSET,
             )
-        )
-    return results, found.total
+            for ranked in found.pages
+        ],
+        total_found=found.total,
+        search_type="hybrid" if found.by_meaning else "fulltext_fallback",
+        waiting=waiting or UNSET,
+        notice=UNSET if found.by_meaning or not args.query.strip() else notice,
+        query_time_ms=0,
+    )
+
+
+class _Shown:
+    """What of the sections of results is shown."""
+
+    def __init__(
+        self, db: apsw.Connection, query: str, pages: Sequence[Ranked]
+    ) -> None:
+        # Reached by links alone: there is no match to show, so how it begins.
+        without = [ranked.page.id for ranked in pages if not ranked.sections]
+        self._first = queries.first_sections(db, without, None)
+        rows = [hit.row for ranked in pages for hit in _worth_showing(ranked.sections)]
+        self._texts = queries.section_texts(db, [*rows, *self._first.values()])
+        self._words = search.words_of(query)
+
+    def sections(self, ranked: Ranked) -> list[MatchedSection]:
+        first = self._first.get(ranked.page.id)
+        hits = _worth_showing(ranked.sections)
+        if first is not None:
+            hits = [SectionHit(first, 0.0)]
+        return [
+            MatchedSection(
+                section_id=row,
+                heading=self._texts[row].heading,
+                content=snippet(self._texts[row].content, self._words, _EXCERPT),
+                score=round(score, 4),
+            )
+            for row, score in hits
+        ]
+
+
+def _worth_showing(hits: Sequence[SectionHit]) -> list[SectionHit]:
+    """The best ones, and of the others those that are at least half as good."""
+    shown = hits[:_SHOWN_SECTIONS]
+    return [hit for hit in shown if hit.score >= _LEAST_OF_BEST * hits[0].score]
 
 
 def _linked_pages(

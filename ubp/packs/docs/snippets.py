@@ -9,8 +9,8 @@ from ubp import lexicon
 
 __all__ = ("snippet",)
 
-_WINDOW = 64
-"""Characters of context shown, beside the match itself."""
+WINDOW = 64
+"""Characters of context shown, beside the match itself, unless more are asked for."""
 
 _LONGEST_SEARCHED = 1_000_000
 """Characters of a section that are searched for the place of a match."""
@@ -31,15 +31,15 @@ class _Place(NamedTuple):
     word: str
 
 
-def snippet(content: str, words: Sequence[str]) -> str:
+def snippet(content: str, words: Sequence[str], window: int = WINDOW) -> str:
     """The part of *content* where most of the folded *words* stand, all of them marked.
 
     Where none does - the heading matched - it is the unmarked start.
     """
     places = _places(content, words[:_MOST_WORDS])
-    first, last = _densest(places) if places else (0, _WINDOW // 2)
-    start = max(0, first - _WINDOW // 2)
-    end = min(len(content), last + _WINDOW // 2, first + 4 * _WINDOW)
+    first, last = _densest(places, window) if places else (0, window // 2)
+    start = max(0, first - window // 2)
+    end = min(len(content), last + window // 2, first + 4 * window)
     start, end = _at_words(content, start, end)
     shown: list[str] = []
     at = start
@@ -54,12 +54,12 @@ def snippet(content: str, words: Sequence[str]) -> str:
     return f"{before}{''.join(shown).strip()}{after}"
 
 
-def _densest(places: Sequence[_Place]) -> tuple[int, int]:
+def _densest(places: Sequence[_Place], window: int) -> tuple[int, int]:
     """Where the first and last match of the best window begin and end."""
     best, most = (places[0], places[0]), 0
     left = 0
     for right, place in enumerate(places):
-        while place.end - places[left].start > _WINDOW and left < right:
+        while place.end - places[left].start > window and left < right:
             left += 1
         distinct = len({each.word for each in places[left : right + 1]})
         if distinct > most:
@@ -104,7 +104,7 @@ def _keeps_places(text: str, folded: str) -> bool:
 
 def _at_words(content: str, start: int, end: int) -> tuple[int, int]:
     """The same stretch, widened a little rather than cut inside a word."""
-    for _ in range(_WINDOW // 4):
+    for _ in range(WINDOW // 4):
         if start > 0 and _inside_word(content, start):
             start -= 1
         if end < len(content) and _inside_word(content, end):

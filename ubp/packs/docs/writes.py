@@ -12,9 +12,11 @@ import msgspec
 from ubp.packs.docs import links
 from ubp.packs.docs.records import PageRecord, SectionRecord
 from ubp.packs.docs.resolution import Candidate, Group, resolved
-from ubp.packs.docs.text_index import SECTIONS
+from ubp.packs.docs.text_index import PACK_NAME, SECTIONS
+from ubp.store import vectors
 from ubp.store.fulltext import IndexedText
 from ubp.store.ids import new_id, now
+from ubp.store.vectors import Passage
 
 __all__ = ("forget", "optimize", "save", "settle")
 
@@ -169,7 +171,9 @@ def forget(db: apsw.Connection, path: str) -> None:
     if known is None:
         return
     page_id, _, title_key = known
-    SECTIONS.remove(db, [row for _, row, _ in db.execute(_SECTIONS, (page_id,))])
+    rows = [row for _, row, _ in db.execute(_SECTIONS, (page_id,))]
+    SECTIONS.remove(db, rows)
+    vectors.forget(db, PACK_NAME, rows)
     db.execute(_UNSETTLE_TARGET, (page_id,))
     db.execute(_DELETE_NAME, (page_id,))
     db.execute(_DELETE_PAGE, (page_id,))
@@ -230,6 +234,7 @@ def _save_sections(
     )
     removed: list[int] = []
     added: list[IndexedText] = []
+    rows: list[int] = []
     for ordinal, section in enumerate(sections):
         row, digest = old.pop(ordinal, (None, None))
         values = (
@@ -246,7 +251,9 @@ def _save_sections(
         if row is None:
             db.execute(_INSERT_SECTION, (page_id, ordinal, *values))
             row = db.last_insert_rowid()
+            rows.append(row)
         else:
+            rows.append(row)
             db.execute(_UPDATE_SECTION, (*values, row))
             if digest == section.digest and not reread:
                 continue
@@ -260,6 +267,14 @@ def _save_sections(
     SECTIONS.remove(db, [*removed, *gone])
     db.executemany(_DELETE_SECTION, [(row,) for row in gone])
     SECTIONS.add(db, added)
+    passages = [
+        Passage(row, section.passage, section.language)
+        for row, section in zip(rows, sections, strict=True)
+        if section.passage
+    ]
+    silent = set(rows) - {passage.row for passage in passages}
+    vectors.forget(db, PACK_NAME, [*gone, *silent])
+    vectors.note(db, PACK_NAME, passages)
 
 
 def _save_links(

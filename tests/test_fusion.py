@@ -1,0 +1,176 @@
+"""One score from three signals."""
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from ubp.fusion import GRAPH, Calibration, Facts, score, words_signal
+
+share = st.floats(0, 1)
+positive = st.floats(0.001, 1)
+calibrations = st.builds(Calibration, st.floats(0, 1), st.floats(0, 1))
+TOLERANCE = 1e-9
+
+
+@st.composite
+def facts_with_vectors(draw: st.DrawFn) -> Facts:
+    missing = draw(st.one_of(st.just(0.0), share))
+    return Facts(draw(share), draw(positive), draw(calibrations), missing)
+
+
+@given(facts_with_vectors(), share, share, share)
+def test_a_score_lies_between_nothing_and_all(
+    facts: Facts, near: float, words: float, proximity: float
+) -> None:
+    found = score(facts, near * facts.closest, words, proximity)
+
+    assert -TOLERANCE <= found <= 1 + TOLERANCE
+
+
+@given(facts_with_vectors(), share, share, share, share, st.sampled_from(range(3)))
+def test_more_of_any_signal_never_lowers_a_score(
+    facts: Facts,
+    near: float,
+    words: float,
+    proximity: float,
+    more: float,
+    which: int,
+) -> None:
+    # No similarity at all is no vector, where some have none.
+    near = max(near, 0.001) if facts.missing else near
+    before = [near * facts.closest, words, proximity]
+    after = list(before)
+    most = facts.closest if which == 0 else 1.0
+    after[which] = before[which] + (most - before[which]) * more
+
+    assert score(facts, *after) >= score(facts, *before) - TOLERANCE
+
+
+@given(facts_with_vectors(), st.permutations([(0.2, 0.4, 0.5), (0.2, 0.4, 0.5)]))
+def test_equal_signals_are_an_equal_score(
+    facts: Facts, both: list[tuple[float, float, float]]
+) -> None:
+    one, other = both
+
+    assert score(facts, *one) == score(facts, *other)
+
+
+@given(share, st.floats(-1, 0), calibrations, share)
+def test_without_vectors_the_score_is_the_words(
+    alpha: float, closest: float, calibration: Calibration, words: float
+) -> None:
+    facts = Facts(alpha, closest, calibration)
+
+    assert score(facts, 0.0, words, 0.0) == words
+    assert facts.meaning == 0
+
+
+@given(positive, calibrations, share, share, share)
+def test_alpha_zero_leaves_words_and_links(
+    closest: float,
+    calibration: Calibration,
+    near: float,
+    words: float,
+    proximity: float,
+) -> None:
+    facts = Facts(0.0, closest, calibration)
+
+    found = score(facts, near * closest, words, proximity)
+
+    assert found == pytest.approx((1 - GRAPH) * words + GRAPH * proximity)
+
+
+@given(share, share)
+def test_alpha_one_of_a_model_that_is_sure_leaves_meaning_and_links(
+    words: float, proximity: float
+) -> None:
+    facts = Facts(1.0, 0.8, Calibration(0.3, 0.6))
+
+    assert facts.meaning == 1
+    found = score(facts, 0.4, words, proximity)
+    assert found == pytest.approx((1 - GRAPH) * 0.5 + GRAPH * proximity)
+
+
+@given(share, share)
+def test_a_model_nobody_measured_is_half_trusted(closest: float, same: float) -> None:
+    assert Calibration(same, same).trust(closest) == 0.5
+    assert Calibration(same, same - 0.1).trust(closest) == 0.5
+
+
+@given(calibrations, share, share)
+def test_trust_grows_with_the_closest_and_stays_between_nothing_and_all(
+    calibration: Calibration, one: float, other: float
+) -> None:
+    less, more = sorted((one, other))
+
+    assert 0 <= calibration.trust(less) <= calibration.trust(more) <= 1
+
+
+@given(share, share)
+def test_trust_is_nothing_at_unrelated_and_all_at_related(
+    one: float, other: float
+) -> None:
+    assume(abs(one - other) > 0.001)
+    unrelated, related = sorted((one, other))
+    calibration = Calibration(unrelated, related)
+
+    assert calibration.trust(unrelated) == 0
+    assert calibration.trust(related) == 1
+
+
+@given(share, share, positive)
+def test_the_less_a_model_is_trusted_the_more_words_count(
+    alpha: float, words: float, near: float
+) -> None:
+    calibration = Calibration(0.3, 0.6)
+    unsure, sure = Facts(alpha, 0.3, calibration), Facts(alpha, 0.6, calibration)
+
+    assert unsure.meaning == sure.meaning / 2
+    closer = words > near
+    low = score(unsure, near * 0.3, words, 0.0)
+    high = score(sure, near * 0.6, words, 0.0)
+    assert (low >= high - TOLERANCE) if closer else (high >= low - TOLERANCE)
+
+
+@given(share, share, share, share)
+def test_the_words_signal_grows_with_both_of_its_parts(
+    one: float, other: float, more: float, also: float
+) -> None:
+    low = words_signal(min(one, more), min(other, also))
+    high = words_signal(max(one, more), max(other, also))
+
+    assert 0 <= low <= high + TOLERANCE
+    assert high <= 1 + TOLERANCE
+
+
+def test_all_of_the_words_are_more_than_the_best_share_of_half_of_them() -> None:
+    assert words_signal(0.0, 1.0) == pytest.approx(0.6)
+    assert words_signal(1.0, 0.5) < words_signal(0.0, 1.0)
+    assert words_signal(1.0, 1.0) == pytest.approx(1.0)
+
+
+@given(share, positive, calibrations, share)
+def test_the_more_is_without_a_vector_the_less_meaning_counts(
+    alpha: float, closest: float, calibration: Calibration, missing: float
+) -> None:
+    whole = Facts(alpha, closest, calibration)
+    partly = Facts(alpha, closest, calibration, missing)
+
+    assert 0 <= partly.meaning <= whole.meaning
+    assert Facts(alpha, closest, calibration, 1.0).meaning == 0
+
+
+def test_a_page_without_a_vector_is_not_behind_because_most_have_none() -> None:
+    calibration = Calibration(0.3, 0.6)
+    none, most = Facts(0.7, 0.6, calibration), Facts(0.7, 0.6, calibration, 0.9)
+
+    assert score(most, 0.0, 1.0, 0.0) > score(none, 0.0, 1.0, 0.0)
+
+
+def test_links_only_decide_what_is_nearly_equal() -> None:
+    facts = Facts(0.7, 0.6, Calibration(0.35, 0.65))
+
+    linked = score(facts, 0.3, 0.0, 1.0)
+
+    assert linked > score(facts, 0.3, 0.0, 0.0)
+    assert linked < score(facts, 0.4, 0.0, 0.0)

@@ -1,0 +1,288 @@
+"""The embedder actor: vectors for stored texts, and for queries ahead of them.
+
+What is to be done is in the database, so nothing is lost when this ends at any moment;
+a nudge only says that it is worth looking.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import anyio
+import anyio.to_thread
+import apsw
+import msgspec
+
+from ubp.actors.embedding_child import Text
+from ubp.actors.embedding_process import ProcessLost, TextRefused
+from ubp.actors.model_processes import ModelProcesses
+from ubp.actors.ports import Call, Inbox, Outbox, ask
+from ubp.actors.progress import Progress
+from ubp.embedding import library
+from ubp.embedding.models import OFF, Model, chosen
+from ubp.errors import UbpError
+from ubp.languages import language_of
+from ubp.messages import (
+    AimAt,
+    EmbedQuery,
+    MadeVectors,
+    ModelCompleted,
+    NoVector,
+    QueryVector,
+    TextsChanged,
+    VectorChange,
+    VectorsMade,
+)
+from ubp.project import Project
+from ubp.store import vectors
+from ubp.store.session import Session
+from ubp.store.vectors import ModelRow, Waiting
+from ubp.telemetry import get_logger
+from ubp.toolkit import Pack
+
+__all__ = ("Embedder", "query_vector")
+
+log = get_logger("embedder")
+
+_STORE_WITHIN = 120.0
+"""Seconds the writer may take: it may be busy with a large change."""
+
+_LOOK_AGAIN = 60.0
+"""Seconds after which a model that could not be used is looked for again."""
+
+_MOST_CHARACTERS = 100_000
+"""Of one batch: what a crash would cost, and a change has to wait for."""
+
+_SWITCHED_OFF = "Vectors are switched off (embedding.model)."
+
+_NAMES = {"en": "English", "ja": "Japanese"}
+
+_Batch = list[tuple[Waiting, Text]]
+
+
+class _Work(NamedTuple):
+    """What texts are embedded with."""
+
+    model: Model
+    target: ModelRow
+    processes: ModelProcesses
+
+
+class Embedder:
+    """Has texts turned into vectors by a process of its own, a batch at a time."""
+
+    name = "embedder"
+
+    def __init__(
+        self,
+        nudges: Inbox[TextsChanged],
+        queries: Inbox[Call[EmbedQuery, QueryVector | NoVector]],
+        writer: Outbox[Call[VectorChange, Any]],
+        *,
+        session: Session,
+        project: Project,
+        packs: Sequence[Pack],
+        progress: Progress,
+    ) -> None:
+        self._nudges = nudges
+        self._queries = queries
+        self._writer = writer
+        self._session = session
+        self._project = project
+        self._texts = {pack.name: pack.texts for pack in packs if pack.texts}
+        self._progress = progress
+
+    async def run(self) -> None:
+        async with anyio.create_task_group() as group:
+            processes = ModelProcesses(group, self._project)
+            try:
+                group.start_soon(processes.end_idle)
+                async with anyio.create_task_group() as work:
+                    work.start_soon(self._answer_queries, processes, work)
+                    work.start_soon(self._follow_changes, processes)
+            finally:
+                await processes.aclose()
+            group.cancel_scope.cancel()
+
+    def close(self) -> None:
+        self._nudges.close()
+        self._queries.close()
+        self._writer.close()
+
+    # -- queries -----------------------------------------------------------------------
+
+    async def _answer_queries(
+        self, processes: ModelProcesses, group: anyio.abc.TaskGroup
+    ) -> None:
+        async for call in self._queries:
+            # Each on its own: one that waits for a model to load holds up no other.
+            group.start_soon(self._answer, call, processes)
+
+    async def _answer(
+        self, call: Call[EmbedQuery, QueryVector | NoVector], processes: ModelProcesses
+    ) -> None:
+        with call:
+            text = call.request.text
+            answer = await query_vector(text, self._project, self._session, processes)
+            call.answer(answer)
+
+    # -- passages ----------------------------------------------------------------------
+
+    async def _follow_changes(self, processes: ModelProcesses) -> None:
+        """Embed what waits, whenever something changed; at the end, what is left."""
+        ended = False
+        while not ended:
+            try:
+                await self._embed_all(processes)
+                again = None
+            except UbpError as error:
+                self._tell(error)
+                again = _LOOK_AGAIN
+            with anyio.move_on_after(again):
+                try:
+                    await self._nudges.receive()
+                except anyio.EndOfStream:
+                    ended = True
+        try:
+            await self._embed_all(processes)
+        except UbpError as error:
+            self._tell(error)
+
+    async def _embed_all(self, processes: ModelProcesses) -> None:
+        """Until no text waits for a vector."""
+        model = await anyio.to_thread.run_sync(self._wanted)
+        if model is None:
+            self._progress.not_embedded = _SWITCHED_OFF
+            return
+        identity = await anyio.to_thread.run_sync(self._identity, model)
+        spec = msgspec.json.encode(model).decode()
+        target: ModelRow = await self._change(
+            AimAt(identity, model.name, spec, model.languages)
+        )
+        limit = self._project.settings.embedding.batch_size
+        while batch := await self._session.run(self._waiting, target, limit):
+            work = _Work(model, target, processes)
+            try:
+                await self._embed(batch, work)
+            except (ProcessLost, TextRefused) as error:
+                log.warning("embed.one_by_one", reason=str(error))
+                # Each is stored before the next is tried, so that no text that ends the
+                # process keeps the others from being embedded.
+                for entry in batch:
+                    await self._embed_alone(*entry, work)
+            self._progress.preparing = ""
+        self._progress.not_embedded = ""
+        while await self._change(ModelCompleted()):
+            pass  # the rest of a replaced model's vectors, some at a time
+
+    async def _embed(self, batch: _Batch, work: "_Work") -> None:
+        """Have the texts of *batch* embedded, and the vectors stored.
+
+        Raises:
+            ProcessLost: The process ended over them.
+            TextRefused: The model could not take one of them.
+        """
+        texts = [text for _, text in batch]
+        found = await work.processes.passages(work.model, texts, work.target.identity)
+        made = tuple(
+            MadeVectors(*entry, tuple(vector.tobytes() for vector in each))
+            for (entry, _), each in zip(batch, found, strict=True)
+        )
+        await self._change(VectorsMade(work.target.id, made))
+        self._progress.embedded += len(batch)
+        log.debug("embed.batch", texts=len(batch))
+
+    async def _embed_alone(self, entry: Waiting, text: Text, work: "_Work") -> None:
+        """The same for one text that may have none; it is left out after two tries."""
+        reason = ""
+        for _ in range(2):  # once may be chance: somebody may have killed the process
+            try:
+                await self._embed([(entry, text)], work)
+            except (ProcessLost, TextRefused) as error:
+                reason = str(error)
+            else:
+                return
+        log.warning("embed.skipped", pack=entry.pack, row=entry.row, reason=reason)
+        await self._change(VectorsMade(work.target.id, (MadeVectors(*entry, ()),)))
+        self._progress.embedded += 1
+
+    async def _change(self, change: VectorChange) -> Any:
+        return await ask(self._writer, change, within=_STORE_WITHIN)
+
+    def _tell(self, error: UbpError) -> None:
+        told = f"{error.message} {error.cause} {error.hint}"
+        if self._progress.not_embedded != told:
+            log.warning(
+                "embed.unavailable",
+                error=error.message,
+                cause=error.cause,
+                hint=error.hint,
+            )
+        self._progress.not_embedded = told
+
+    # -- in threads --------------------------------------------------------------------
+
+    def _wanted(self) -> Model | None:
+        return chosen(self._project.settings.embedding, self._project.root)
+
+    def _identity(self, model: Model) -> str:
+        """What vectors the model makes.
+
+        Raises:
+            ConfigError: They are not of the dimension the settings expect.
+        """
+        settings = self._project.settings.embedding
+        folder = library.folder_for(settings, self._project.root)
+        path = library.find(model, folder)
+        if path is None and model.is_default:
+            self._progress.preparing = "Making the embedding model ready, once …"
+        library.check_dimensions(model, folder, settings.dimensions)
+        return library.identity(model, folder)
+
+    def _waiting(self, db: apsw.Connection, target: ModelRow, limit: int) -> _Batch:
+        """The next texts to embed, as they are in this state of the database."""
+        now = vectors.progress(db)
+        left = now.total - now.completed - now.skipped
+        self._progress.to_embed = self._progress.embedded + left
+        waiting = vectors.waiting(db, target, limit)
+        batch: _Batch = []
+        for pack in {entry.pack for entry in waiting}:
+            rows = [entry.row for entry in waiting if entry.pack == pack]
+            texts = self._texts[pack](db, rows) if pack in self._texts else {}
+            batch += [
+                (entry, Text(*texts.get(entry.row, ("", ""))))
+                for entry in waiting
+                if entry.pack == pack
+            ]
+        size = 0
+        for number, (_, text) in enumerate(batch):
+            size += len(text.head) + len(text.body)
+            if number and size > _MOST_CHARACTERS:
+                return batch[:number]
+        return batch
+
+
+async def query_vector(
+    text: str, project: Project, session: Session, processes: ModelProcesses
+) -> QueryVector | NoVector:
+    """The vector of a query in the space of the vectors that serve, or why none."""
+    if project.settings.embedding.model.strip().casefold() == OFF:
+        return NoVector(_SWITCHED_OFF)
+    try:
+        serving = await session.run(vectors.serving)
+    except UbpError as error:
+        return NoVector(f"{error.message} {error.cause}")
+    if serving is None or serving.dimension is None:
+        return NoVector("Nothing is embedded yet.")
+    language = language_of(text)
+    if language not in serving.languages:
+        return NoVector(f"The model {serving.name} does not know {_NAMES[language]}.")
+    model = msgspec.json.decode(serving.spec, type=Model)
+    try:
+        vector = await processes.query(model, text, serving.identity)
+    except UbpError as error:
+        return NoVector(f"{error.message} {error.cause} {error.hint}")
+    except TextRefused as error:
+        return NoVector(str(error))
+    if len(vector) != serving.dimension:
+        return NoVector(f"The file of the model {serving.name} is not what it was.")
+    return QueryVector(serving.id, vector.tobytes(), model.unrelated, model.related)

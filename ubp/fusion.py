@@ -1,0 +1,88 @@
+"""How the signals of a search become one score: a pure function, for all packs.
+
+Each result has up to three signals between 0 and 1: how close it is in meaning (the
+cosine of its vector and the query's), how well it fits the words, and how near it is to
+other results in the graph of links.
+
+Nobody can say beforehand whether words or vectors are to be trusted: a model knows
+nothing of a name it has never read, and words nothing of a question that uses other
+ones. But a model shows it: where nothing it knows is close, the closest is far. So
+
+    trust   = 0 at *unrelated*, 1 at *related*, by the similarity of the closest result
+    meaning = alpha * (1 + trust) / 2 * min(1, 2 * (1 - missing))
+    near    = similarity / closest; where it is 0, missing * words
+    score   = (1 - GRAPH) * (meaning * near + (1 - meaning) * words) + GRAPH * proximity
+
+*unrelated* and *related* belong to the model. *missing* is the share of sections that
+have no vector, because they wait for it or because the model cannot read them: where
+most have none, the closest of the others is no answer, and having none says nothing.
+All numbers were chosen by measurement on relevance sets; see docs/quality.md.
+"""
+
+from typing import NamedTuple
+
+__all__ = ("GRAPH", "Calibration", "Facts", "score", "words_signal")
+
+GRAPH = 0.05
+"""The weight of links: enough to order what is equal, and to bring in neighbours."""
+
+_SHARE = 0.4
+"""Of the words' signal, what comes of being better than others; the rest comes of
+containing what was asked for."""
+
+_STEEP = 6
+"""Half of the words are far less than half an answer."""
+
+
+class Calibration(NamedTuple):
+    """What similarities of a model mean; equal if that has not been measured."""
+
+    unrelated: float
+    """The best that can be expected where nothing fits."""
+    related: float
+    """Where the best result is this close, it is most likely an answer."""
+
+    def trust(self, closest: float) -> float:
+        """How far the model is to be trusted whose closest result is this close."""
+        if self.related <= self.unrelated:
+            return 0.5
+        share = (closest - self.unrelated) / (self.related - self.unrelated)
+        return min(1.0, max(0.0, share))
+
+
+class Facts(NamedTuple):
+    """What is known of a query before its results are compared."""
+
+    alpha: float
+    """The weight of meaning against words where the model is sure."""
+    closest: float
+    """The highest similarity there is; 0 without vectors."""
+    calibration: Calibration
+    missing: float = 0.0
+    """The share of what is searched that has no vector."""
+
+    @property
+    def meaning(self) -> float:
+        """The weight of meaning against words for this query."""
+        if self.closest <= 0:
+            return 0.0
+        present = min(1.0, 2 * (1 - self.missing))
+        return self.alpha * (1 + self.calibration.trust(self.closest)) / 2 * present
+
+
+def words_signal(share: float, coverage: float) -> float:
+    """How well a result fits the words.
+
+    *share* compares its BM25 score with the best one, *coverage* is the worth of the
+    words it contains in that of all words asked for.
+    """
+    return _SHARE * share + (1 - _SHARE) * coverage**_STEEP
+
+
+def score(facts: Facts, similarity: float, words: float, proximity: float) -> float:
+    """One number between 0 and 1; without vectors it is the words' signal."""
+    if facts.closest <= 0:
+        return words
+    near = similarity / facts.closest if similarity > 0 else facts.missing * words
+    text = facts.meaning * near + (1 - facts.meaning) * words
+    return (1 - GRAPH) * text + GRAPH * proximity

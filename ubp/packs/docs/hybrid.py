@@ -1,0 +1,208 @@
+"""Find pages by meaning, words and links together."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+import apsw
+
+from ubp import fusion
+from ubp.fusion import Calibration, Facts, words_signal
+from ubp.messages import QueryVector
+from ubp.packs.docs import graph, queries
+from ubp.packs.docs.page_signals import PageMeaning
+from ubp.packs.docs.queries import Page
+from ubp.packs.docs.word_signals import by_words
+from ubp.store.vector_blocks import Blocks
+from ubp.toolkit import phase
+
+__all__ = (
+    "Hybrid",
+    "Question",
+    "Ranked",
+    "SectionHit",
+    "Signals",
+    "find",
+    "reason",
+)
+
+_MOST_SECTIONS = 10
+"""Of a page, kept in order."""
+
+_SEEDS = 3
+"""Pages from which links are followed: those most likely to be answers."""
+
+_PAGE = 0.2
+"""Of two sections that fit equally well, the one in the better page is more likely
+meant: so much of a section's score is its page's."""
+
+
+class Question(NamedTuple):
+    """What is asked, and how."""
+
+    text: str
+    vector: QueryVector | None
+    limit: int
+    depth: int
+    link_types: Collection[str] | None
+    doc_type: str | None
+    alpha: float
+
+
+class Signals(NamedTuple):
+    """What a page's score is made of."""
+
+    similarity: float
+    words: float
+    proximity: float
+
+
+class SectionHit(NamedTuple):
+    """A section that matches, and how well."""
+
+    row: int
+    score: float
+
+
+class Ranked(NamedTuple):
+    """A page with its score and its best sections."""
+
+    page: Page
+    score: float
+    signals: Signals
+    sections: tuple[SectionHit, ...]
+
+
+class Hybrid(NamedTuple):
+    """The best pages, how many there are in all, and whether vectors took part."""
+
+    pages: list[Ranked]
+    total: int
+    by_meaning: bool
+
+
+def find(db: apsw.Connection, blocks: Blocks, question: Question) -> Hybrid:
+    """The pages that answer *question*, best first; equal ones by path."""
+    words, uncounted = by_words(db, question.text, question.doc_type)
+    meaning, facts = _meaning(db, blocks, question)
+    signals = {
+        page: Signals(
+            meaning[page].similarity if page in meaning else 0.0,
+            words[page].signal if page in words else 0.0,
+            0.0,
+        )
+        for page in words.keys() | meaning.keys()
+    }
+    if meaning:
+        with phase("graph"):
+            signals = _with_neighbours(db, facts, signals, question)
+    scores = {page: fusion.score(facts, *each) for page, each in signals.items()}
+    return Hybrid(
+        [
+            Ranked(
+                page,
+                scores[page.id],
+                signals[page.id],
+                _sections(
+                    facts,
+                    scores[page.id],
+                    dict(words[page.id].sections) if page.id in words else {},
+                    dict(meaning[page.id].sections) if page.id in meaning else {},
+                ),
+            )
+            for page in _best(db, scores, question.limit)
+        ],
+        len(scores) + uncounted,
+        bool(meaning),
+    )
+
+
+def _meaning(
+    db: apsw.Connection, blocks: Blocks, question: Question
+) -> tuple[dict[int, PageMeaning], Facts]:
+    """The pages that are close in meaning, and what that says of the question."""
+    vector = question.vector
+    if vector is None:
+        return {}, Facts(question.alpha, 0.0, Calibration(0.0, 0.0))
+    # It loads numpy, which takes longer than most searches by words.
+    from ubp.packs.docs.meaning_signals import by_meaning, without_vectors
+
+    found = by_meaning(db, blocks, vector, question.doc_type)
+    closest = max((page.similarity for page in found.values()), default=0.0)
+    missing = without_vectors(db, blocks) if found else 0.0
+    calibration = Calibration(vector.unrelated, vector.related)
+    return found, Facts(question.alpha, closest, calibration, missing)
+
+
+def _best(db: apsw.Connection, scores: dict[int, float], limit: int) -> list[Page]:
+    """The pages with the highest scores; of equal ones, the first by path."""
+    if len(scores) > limit:
+        least = sorted(scores.values(), reverse=True)[limit - 1]
+        scores = {page: score for page, score in scores.items() if score >= least}
+    pages = queries.pages(db, scores)
+    ordered = sorted(pages.values(), key=lambda page: (-scores[page.id], page.path))
+    return ordered[:limit]
+
+
+def _with_neighbours(
+    db: apsw.Connection, facts: Facts, signals: dict[int, Signals], question: Question
+) -> dict[int, Signals]:
+    """The same pages and those linked with the best of them, with how near they are."""
+    scores = {page: fusion.score(facts, *each) for page, each in signals.items()}
+    seeds = [page.id for page in _best(db, scores, _SEEDS)]
+    hops = graph.hops(db, seeds, question.depth, question.link_types)
+    near = dict.fromkeys(hops.keys() - signals.keys(), Signals(0.0, 0.0, 0.0))
+    if question.doc_type is not None:
+        kept = queries.pages(db, near)
+        near = {
+            page: none
+            for page, none in near.items()
+            if kept[page].doc_type == question.doc_type
+        }
+    together = signals | near
+    return {
+        page: each._replace(proximity=_proximity(hops.get(page)))
+        for page, each in together.items()
+    }
+
+
+def _proximity(hops: int | None) -> float:
+    if hops is None:
+        return 0.0
+    return 1.0 / max(1, hops)
+
+
+def _sections(
+    facts: Facts, page: float, words: dict[int, float], meaning: dict[int, float]
+) -> tuple[SectionHit, ...]:
+    """The best sections of a page, by the same formula as pages."""
+    scored = sorted(
+        (
+            SectionHit(
+                row,
+                (1 - _PAGE) * _own_score(facts, meaning.get(row), words.get(row))
+                + _PAGE * page,
+            )
+            for row in words.keys() | meaning.keys()
+        ),
+        key=lambda hit: (-hit.score, hit.row),
+    )
+    return tuple(scored[:_MOST_SECTIONS])
+
+
+def _own_score(facts: Facts, meaning: float | None, words: float | None) -> float:
+    # A page may be less close than its best section, so this may exceed the pages' 1.
+    return min(1.0, fusion.score(facts, meaning or 0.0, words or 0.0, 0.0))
+
+
+def reason(signals: Signals) -> str:
+    """Why a page was found, in words."""
+    parts: list[str] = []
+    if signals.similarity > 0:
+        parts.append(f"similar in meaning ({signals.similarity:.2f})")
+    if signals.words >= words_signal(0.0, 1.0):
+        parts.append(f"has the words ({signals.words:.2f})")
+    elif signals.words > 0:
+        parts.append(f"has some of the words ({signals.words:.2f})")
+    if not parts:
+        parts.append("linked with pages that match")
+    return ", ".join(parts)

@@ -1,0 +1,63 @@
+"""How close pages are in meaning to a question."""
+
+import apsw
+import numpy as np
+
+from ubp.messages import QueryVector
+from ubp.packs.docs import queries
+from ubp.packs.docs.page_signals import PageMeaning
+from ubp.packs.docs.text_index import PACK_NAME
+from ubp.store import vectors
+from ubp.store.nearest import nearest
+from ubp.store.vector_blocks import Blocks
+from ubp.toolkit import phase
+
+__all__ = ("by_meaning", "without_vectors")
+
+_MOST_ROWS = 200
+"""Sections looked at: far more than pages are asked for, because some pages have
+many."""
+
+_BEST = 0.8
+_OTHERS = 3
+"""A page is as close as its best section; a fifth comes of its best three together."""
+
+
+def by_meaning(
+    db: apsw.Connection, blocks: Blocks, vector: QueryVector, doc_type: str | None
+) -> dict[int, PageMeaning]:
+    """The pages closest to *vector*; none if its model no longer serves."""
+    model = vectors.serving(db)
+    if model is None or model.id != vector.model:
+        return {}
+    allowed = None
+    if doc_type is not None:
+        allowed = np.array(queries.sections_of_type(db, doc_type), np.int64)
+    values = np.frombuffer(vector.values, np.float32)
+    with phase("nearest"):
+        near = nearest(db, blocks, model, PACK_NAME, values, _MOST_ROWS, allowed)
+    page_of = queries.pages_of_sections(db, [each.row for each in near], None)
+    of_page: dict[int, list[tuple[int, float]]] = {}
+    for row, similarity in near:
+        if similarity > 0 and row in page_of:
+            of_page.setdefault(page_of[row], []).append((row, similarity))
+    return {
+        page: PageMeaning(_blended([each for _, each in found]), tuple(found))
+        for page, found in of_page.items()
+    }
+
+
+def without_vectors(db: apsw.Connection, blocks: Blocks) -> float:
+    """The share of sections that cannot be found by meaning."""
+    model = vectors.serving(db)
+    if model is None or model.dimension is None:
+        return 1.0
+    found, total = blocks.counts(db, model.id, model.dimension, PACK_NAME)
+    return 1.0 - found / total if total else 1.0
+
+
+def _blended(similarities: list[float]) -> float:
+    if len(similarities) == 1:
+        return similarities[0]
+    best = similarities[:_OTHERS]
+    return _BEST * best[0] + (1 - _BEST) * sum(best) / len(best)

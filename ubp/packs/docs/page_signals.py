@@ -1,0 +1,19 @@
+"""What a search knows of a page, by its words and by its meaning."""
+
+from typing import NamedTuple
+
+__all__ = ("PageMeaning", "PageWords")
+
+
+class PageWords(NamedTuple):
+    """A page's signal, and the shares of its sections, best first."""
+
+    signal: float
+    sections: tuple[tuple[int, float], ...]
+
+
+class PageMeaning(NamedTuple):
+    """A page's similarity, and those of its sections, closest first."""
+
+    similarity: float
+    sections: tuple[tuple[int, float], ...]

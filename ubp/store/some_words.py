@@ -1,0 +1,134 @@
+"""Some words: how well rows fit a question of which they contain only a part.
+
+A word that stands in few rows is worth more than one that stands in many. What a row is
+worth for a question is told twice: by its BM25 score, which has no upper bound and can
+only be compared within one question; and by its coverage, the worth of the words it
+contains in that of all words asked for, which says how good an answer by words can be.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import apsw
+import msgspec
+
+from ubp import lexicon
+from ubp.questions import term_texts
+from ubp.store.fulltext import any_of, quoted
+
+__all__ = ("SomeWords", "Term", "Weighed", "terms")
+
+_MOST_TERMS = 64
+"""Of a question; the rest of a longer one is not looked at."""
+
+
+class Term(NamedTuple):
+    """A word of a question, or two neighbours of a CJK run."""
+
+    text: str
+    match: str
+    """What finds it in the full-text index."""
+
+
+class Weighed(NamedTuple):
+    """A row that contains at least one term."""
+
+    row: int
+    score: float
+    """BM25; more is better."""
+    coverage: float
+    """0 to 1: the worth of its terms in that of all terms."""
+
+
+def terms(question: str) -> list[Term]:
+    """What to look for: the telling words of *question*, and the names it has.
+
+    CJK runs are looked for in pairs, because nobody says where their words begin.
+    """
+    signs = sorted(lexicon.names(lexicon.fold(question)))
+    matches = [(sign, quoted(sign)) for sign in signs]
+    matches += [(text, any_of([text])) for text in term_texts(question)]
+    return [Term(text, match) for text, match in matches if match][:_MOST_TERMS]
+
+
+class SomeWords:
+    """The ranking of one full-text table, whose words are counted in another."""
+
+    def __init__(self, *, text: str) -> None:
+        if not text.isidentifier():
+            raise ValueError(text)
+        self._sql = {
+            key: statement.format(text=text) for key, statement in _STATEMENTS.items()
+        }
+
+    def weighed(
+        self,
+        db: apsw.Connection,
+        asked: Sequence[Term],
+        limit: int,
+        among: Sequence[int] | None = None,
+    ) -> list[Weighed]:
+        """The *limit* best rows that contain some of the terms, best first.
+
+        Of the rows in *among* only, where that is given.
+        """
+        if not asked:
+            return []
+        worth = self._worth(db, asked)
+        either = " OR ".join(term.match for term in asked)
+        scored: list[tuple[int, float]] = [
+            (row, max(0.0, -rank))
+            for row, rank in self._scored(db, either, limit, among)
+        ]
+        rows = msgspec.json.encode(sorted(row for row, _ in scored)).decode()
+        covered = dict.fromkeys((row for row, _ in scored), 0.0)
+        for term, value in zip(asked, worth, strict=True):
+            for (row,) in db.execute(self._sql["with_term"], (term.match, rows)):
+                covered[row] += value
+        total = sum(worth)
+        return [
+            Weighed(row, score, min(1.0, covered[row] / total)) for row, score in scored
+        ]
+
+    def _scored(
+        self, db: apsw.Connection, match: str, limit: int, among: Sequence[int] | None
+    ) -> apsw.Cursor:
+        if among is None:
+            return db.execute(self._sql["scored"], (match, limit))
+        rows = msgspec.json.encode(among).decode()
+        return db.execute(self._sql["scored_among"], (match, rows, limit))
+
+    def _worth(self, db: apsw.Connection, asked: Sequence[Term]) -> list[float]:
+        """What each term says, by the number of rows it stands in."""
+        rows: int = db.execute(self._sql["rows"]).get or 0
+        worth: list[float] = []
+        for term in asked:
+            # A lone CJK character is found as the beginning of any pair.
+            beyond = f"{term.text}\U0010ffff" if term.match.endswith("*") else term.text
+            count = db.execute(self._sql["count"], (term.text, beyond)).get or 0
+            count = min(count, rows)
+            worth.append(math.log(1 + (rows - count + 0.5) / (count + 0.5)))
+        return worth
+
+
+_STATEMENTS = {
+    "scored": """
+        SELECT rowid, bm25({text}, 2.0, 1.0) AS score
+          FROM {text} WHERE {text} MATCH ? ORDER BY score, rowid LIMIT ?
+    """,
+    "scored_among": """
+        SELECT rowid, bm25({text}, 2.0, 1.0) AS score
+          FROM {text}
+         WHERE {text} MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
+         ORDER BY score, rowid LIMIT ?
+    """,
+    # The plus keeps FTS5 from looking the word up once for each row.
+    "with_term": """
+        SELECT rowid FROM {text}
+         WHERE {text} MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
+    """,
+    # Rows are numbered upwards: a few that are gone change no word's worth.
+    "rows": "SELECT max(id) FROM {text}_docsize",
+    "count": "SELECT sum(doc) FROM {text}_count WHERE term BETWEEN ? AND ?",
+}

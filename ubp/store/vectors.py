@@ -1,0 +1,458 @@
+"""Vectors: which texts are to be embedded, by which model, and which have been.
+
+A pack notes its passages; whoever embeds takes what is waiting and stores vectors. They
+are found by the digest of their text, so a text that comes back costs nothing. One
+model serves queries. Another one that is aimed at is *coming*: it serves once nothing
+waits for it, and until then the old one does.
+
+All SQL that names ``model`` or ``passage`` is in this file. Functions that change
+something belong into a transaction of the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import apsw
+import msgspec
+
+from ubp.store.vector_blocks import (
+    Placing,
+    drop_blocks,
+    free,
+    place,
+    tick,
+    unpacked_ids,
+)
+
+if TYPE_CHECKING:
+    # numpy is loaded with the first vector: starting must not wait for it.
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = (
+    "ModelRow",
+    "Passage",
+    "VectorMismatch",
+    "VectorProgress",
+    "Waiting",
+    "aim",
+    "count_waiting",
+    "forget",
+    "note",
+    "progress",
+    "promote",
+    "serving",
+    "skip",
+    "store",
+    "target",
+    "tidy",
+    "unit",
+    "waiting",
+)
+
+_FAILED = -1
+
+_AT_ONCE = 1_024
+"""Vectors placed together: what they need in memory stays small."""
+
+_MOST_REMOVED = 1_000
+"""Vectors deleted in one step: some 30 ms."""
+
+_FEWEST_UNUSED = 1_000
+"""Vectors without a row are kept for when their text comes back, as with a change of
+branch; below this it is not worth counting them."""
+
+
+class VectorMismatch(ValueError):
+    """A vector that cannot be one of this model's."""
+
+
+class Passage(NamedTuple):
+    """A text of a pack, by its row. Its digest is of all that is embedded."""
+
+    row: int
+    digest: bytes
+    language: str
+
+
+class ModelRow(NamedTuple):
+    """A model; its dimension is known from its first vector on."""
+
+    id: int
+    identity: str
+    name: str
+    spec: str
+    languages: tuple[str, ...]
+    dimension: int | None
+
+
+class Waiting(NamedTuple):
+    """A text to embed. It is stored only if it is still the same by then."""
+
+    pack: str
+    row: int
+    digest: bytes
+
+
+class VectorProgress(NamedTuple):
+    """How far the model that is aimed at has come, in the languages it knows."""
+
+    completed: int
+    total: int
+    model: str | None
+    coming: str | None
+    skipped: int
+
+
+_MODEL = "SELECT id, identity, name, spec, languages, dimension FROM model"
+_SERVING = f"{_MODEL} WHERE state = 'serving'"
+_TARGET = f"{_MODEL} WHERE state <> 'leaving' ORDER BY state = 'serving' LIMIT 1"
+_MODELS = f"{_MODEL} WHERE state <> 'leaving' ORDER BY id"
+_LEAVING = f"{_MODEL} WHERE state = 'leaving' ORDER BY id LIMIT 1"
+_BY_IDENTITY = f"{_MODEL} WHERE identity = ?"
+
+_SET_MODEL = """
+    INSERT INTO model (identity, name, spec, languages, state) VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT (identity) DO UPDATE
+       SET name = excluded.name, spec = excluded.spec, state = excluded.state,
+           languages = excluded.languages
+"""
+_SET_STATE = "UPDATE model SET state = ? WHERE id = ?"
+_SET_DIMENSION = "UPDATE model SET dimension = ? WHERE id = ?"
+_REMOVE_MODEL = "DELETE FROM model WHERE id = ?"
+
+_KNOWN = """
+    SELECT row, digest, language FROM passage
+     WHERE pack = ? AND row IN (SELECT value FROM json_each(?))
+"""
+_NOTE = """
+    INSERT OR REPLACE INTO passage (pack, row, digest, language, since, embedded)
+    VALUES (?, ?, ?, ?, ?, 0)
+"""
+_FORGET = """
+    DELETE FROM passage
+     WHERE pack = ? AND row IN (SELECT value FROM json_each(?))
+"""
+_WAITING_OF = """
+    SELECT since, pack, row, digest FROM passage
+     WHERE embedded = 0 AND language = ? ORDER BY since DESC, pack, row LIMIT ?
+"""
+_WAITS = """
+    SELECT EXISTS (
+        SELECT 1 FROM passage
+         WHERE embedded = 0 AND language IN (SELECT value FROM json_each(?))
+    )
+"""
+_COUNT_WAITING = """
+    SELECT count(*) FROM (
+        SELECT 1 FROM passage
+         WHERE embedded = 0 AND language IN (SELECT value FROM json_each(?)) LIMIT ?
+    )
+"""
+_EMBEDDED = "UPDATE passage SET embedded = ? WHERE pack = ? AND row = ?"
+_ALL_WAIT = "UPDATE passage SET embedded = 0 WHERE embedded <> 0"
+_AS_PLACED = """
+    UPDATE passage SET embedded = ? WHERE EXISTS (
+        SELECT 1 FROM slot WHERE slot.model = ?
+           AND slot.pack = passage.pack AND slot.row = passage.row
+    )
+"""
+_SKIP = "UPDATE passage SET embedded = -1 WHERE embedded = 0 AND digest = ?"
+_COUNTS = """
+    SELECT embedded, count(*) FROM passage
+     WHERE embedded IN (0, -1, ?) AND language IN (SELECT value FROM json_each(?))
+     GROUP BY embedded
+"""
+
+_ADD = """
+    INSERT INTO vector (model, digest, part, value) VALUES (?, ?, ?, ?)
+        ON CONFLICT DO NOTHING
+"""
+_TO_PLACE = """
+    SELECT passage.pack, passage.row, vector.part, vector.id
+      FROM passage JOIN vector
+        ON vector.model = ? AND vector.digest = passage.digest
+     WHERE passage.language IN (SELECT value FROM json_each(?))
+       AND NOT EXISTS (
+           SELECT 1 FROM slot WHERE slot.model = vector.model
+              AND slot.pack = passage.pack AND slot.row = passage.row)
+"""
+_OF_ROWS = "AND passage.pack = ? AND passage.row IN (SELECT value FROM json_each(?))"
+_TO_PLACE_OF = _TO_PLACE + _OF_ROWS
+_TO_PLACE_BY = _TO_PLACE + "AND passage.embedded = 0 AND passage.digest = ?"
+_WAITS_FOR = """
+    SELECT EXISTS (
+        SELECT 1 FROM passage
+         WHERE embedded = 0 AND digest = ?
+           AND language IN (SELECT value FROM json_each(?))
+    )
+"""
+_VECTORS = "SELECT count(*) FROM vector WHERE model = ?"
+_SOME_OF = "SELECT id FROM vector WHERE model = ? LIMIT ?"
+_REMOVE_VECTOR = "DELETE FROM vector WHERE id = ?"
+
+
+# -- passages --------------------------------------------------------------------------
+
+
+def note(db: apsw.Connection, pack: str, passages: Sequence[Passage]) -> None:
+    """Take up new and changed rows; those that did not change are left alone.
+
+    A changed row is out of the search at once. It waits, unless there is a vector for
+    its text already.
+    """
+    asked = {passage.row: passage for passage in passages}
+    known = {
+        row: Passage(row, digest, language)
+        for row, digest, language in db.execute(_KNOWN, (pack, _json(asked)))
+    }
+    changed = {row: now for row, now in asked.items() if known.get(row) != now}
+    if not changed:
+        return
+    rows = _json(changed)
+    since = tick(db)
+    models = _models(db)
+    free(db, [model.id for model in models], pack, rows)
+    db.executemany(
+        _NOTE,
+        [(pack, row, now.digest, now.language, since) for row, now in changed.items()],
+    )
+    for model in models:
+        known_to = (model.id, _json(model.languages), pack, rows)
+        _place(
+            db, model, [Placing(*each) for each in db.execute(_TO_PLACE_OF, known_to)]
+        )
+
+
+def forget(db: apsw.Connection, pack: str, rows: Iterable[int]) -> None:
+    """Leave out rows that are gone. Their vectors stay, for texts that come back."""
+    gone = _json(rows)
+    free(db, [model.id for model in _models(db)], pack, gone)
+    db.execute(_FORGET, (pack, gone))
+
+
+# -- models ----------------------------------------------------------------------------
+
+
+def serving(db: apsw.Connection) -> ModelRow | None:
+    """The model whose vectors queries are compared with."""
+    return _model(db, _SERVING)
+
+
+def target(db: apsw.Connection) -> ModelRow | None:
+    """The model that is to embed: the one that is coming, else the one that serves."""
+    return _model(db, _TARGET)
+
+
+def aim(
+    db: apsw.Connection,
+    *,
+    identity: str,
+    name: str,
+    spec: str,
+    languages: Sequence[str],
+) -> ModelRow:
+    """Make this the target. It serves at once if no other has a vector to serve."""
+    before, current = target(db), serving(db)
+    stored = _model(db, _BY_IDENTITY, identity)
+    wanted = (identity, name, spec, tuple(languages))
+    if before and before[1:5] == wanted:
+        return before
+    if before and before.identity != identity and before != current:
+        _leave(db, before)
+    at_once = not current or identity == current.identity
+    if current and not at_once and current.dimension is None:
+        _leave(db, current)
+        at_once = True
+    state = "serving" if at_once else "coming"
+    db.execute(_SET_MODEL, (identity, name, spec, _json(languages), state))
+    [model] = _models(db, _BY_IDENTITY, identity)
+    if stored and stored.languages != model.languages:
+        drop_blocks(db, model.id)  # some may be of a language it does not know
+    db.execute(_ALL_WAIT)
+    db.execute(_AS_PLACED, (model.id, model.id))
+    known_to = (model.id, _json(model.languages))
+    _place(db, model, [Placing(*each) for each in db.execute(_TO_PLACE, known_to)])
+    return model
+
+
+def promote(db: apsw.Connection) -> bool:
+    """Let the coming model serve if nothing waits for it; whether it does now.
+
+    Not if it failed at every text: then the old one is better than nothing.
+    """
+    coming, old = target(db), serving(db)
+    if not coming or not old or coming.id == old.id:
+        return False
+    if db.execute(_WAITS, (_json(coming.languages),)).get:
+        return False
+    if coming.dimension is None and progress(db).skipped:
+        return False
+    _leave(db, old)
+    db.execute(_SET_STATE, ("serving", coming.id))
+    return True
+
+
+def tidy(db: apsw.Connection) -> bool:
+    """Delete some vectors nobody needs; whether to come back for more.
+
+    Those are the vectors of models that left, and of those without a row the oldest,
+    once they outnumber the others. For when there is nothing else to do: looking for
+    them takes a tenth of a second at a hundred thousand.
+    """
+    leaving = _model(db, _LEAVING)
+    if leaving:
+        some = db.execute(_SOME_OF, (leaving.id, _MOST_REMOVED)).fetchall()
+        db.executemany(_REMOVE_VECTOR, some)
+        if not some:
+            db.execute(_REMOVE_MODEL, (leaving.id,))
+        return True
+    for model in _models(db):
+        stored: int = db.execute(_VECTORS, (model.id,)).get
+        if stored <= _FEWEST_UNUSED:
+            continue
+        unused = unpacked_ids(db, model.id)
+        kept = max(_FEWEST_UNUSED, stored - len(unused))
+        too_many = max(0, len(unused) - kept)
+        oldest = unused[: min(too_many, _MOST_REMOVED)]
+        db.executemany(_REMOVE_VECTOR, [(each,) for each in oldest])
+        if too_many > len(oldest):
+            return True
+    return False
+
+
+def _leave(db: apsw.Connection, model: ModelRow) -> None:
+    """Out of the search now; ``tidy`` deletes its vectors, unless it comes back."""
+    drop_blocks(db, model.id)
+    db.execute(_SET_STATE, ("leaving", model.id))
+
+
+# -- what is to be done ----------------------------------------------------------------
+
+
+def waiting(db: apsw.Connection, model: ModelRow, limit: int) -> list[Waiting]:
+    """Texts to embed in the languages of *model*, the latest change first."""
+    found = [
+        entry
+        for language in dict.fromkeys(model.languages)
+        for entry in db.execute(_WAITING_OF, (language, limit))
+    ]
+    found.sort(key=lambda entry: (-entry[0], *entry[1:]))
+    return [Waiting(*entry[1:]) for entry in found[:limit]]
+
+
+def count_waiting(db: apsw.Connection, at_most: int) -> int:
+    """How many texts wait; quick, because it counts no further than *at_most*."""
+    model = target(db)
+    if model is None:
+        return 0
+    count: int = db.execute(_COUNT_WAITING, (_json(model.languages), at_most)).get
+    return count
+
+
+def store(
+    db: apsw.Connection,
+    model_id: int,
+    made: Sequence[tuple[Waiting, NDArray[np.float32]]],
+) -> int:
+    """Keep what was embedded, a line for each part; how many rows have vectors now.
+
+    What nobody waits for any more, or is of a model no longer aimed at, is dropped. All
+    rows that wait for the same text get its vectors.
+
+    Raises:
+        VectorMismatch: A vector is not a direction, or not of the model's dimension.
+    """
+    model = target(db)
+    if not model or model.id != model_id or not made:
+        return 0
+    dimension = model.dimension or made[0][1].shape[-1]
+    values = {
+        entry.digest: [unit(part, dimension) for part in parts] for entry, parts in made
+    }
+    languages = _json(model.languages)
+    to_place: list[Placing] = []
+    for digest, parts in values.items():
+        if not db.execute(_WAITS_FOR, (digest, languages)).get:
+            continue
+        for number, part in enumerate(parts):
+            value = part.astype("<f4").tobytes()
+            db.execute(_ADD, (model.id, digest, number, value))
+        known_to = (model.id, languages, digest)
+        to_place += [Placing(*each) for each in db.execute(_TO_PLACE_BY, known_to)]
+    if to_place and model.dimension is None:
+        db.execute(_SET_DIMENSION, (dimension, model.id))
+    _place(db, model._replace(dimension=dimension), to_place)
+    return len({each.row_key for each in to_place})
+
+
+def skip(db: apsw.Connection, entries: Sequence[Waiting]) -> None:
+    """Note texts that cannot be embedded: they do not wait until they change."""
+    digests = {entry.digest for entry in entries}
+    db.executemany(_SKIP, [(digest,) for digest in digests])
+
+
+def progress(db: apsw.Connection) -> VectorProgress:
+    """How much is embedded."""
+    aimed, current = target(db), serving(db)
+    if not aimed or not current:
+        return VectorProgress(0, 0, None, None, 0)
+    asked = (aimed.id, _json(aimed.languages))
+    counts: dict[int, int] = dict(db.execute(_COUNTS, asked))
+    return VectorProgress(
+        completed=counts.get(aimed.id, 0),
+        total=sum(counts.values()),
+        model=current.name,
+        coming=None if aimed.id == current.id else aimed.name,
+        skipped=counts.get(_FAILED, 0),
+    )
+
+
+def unit(value: NDArray[np.float32], dimension: int) -> NDArray[np.float32]:
+    """*value* with length 1.
+
+    Raises:
+        VectorMismatch: It has no direction, or another dimension.
+    """
+    import numpy as np
+
+    if value.shape != (dimension,):
+        raise VectorMismatch(f"a vector of shape {value.shape}, not ({dimension},)")
+    # In float64, or the squares of large and of tiny numbers are lost.
+    exact = value.astype(np.float64)
+    length = float(np.linalg.norm(exact))
+    if not np.isfinite(length) or length == 0.0:
+        raise VectorMismatch(f"a vector of length {length}")
+    return (exact / length).astype(np.float32)
+
+
+def _place(db: apsw.Connection, model: ModelRow, found: Sequence[Placing]) -> None:
+    """Put rows that have a vector into the search."""
+    if not found or model.dimension is None:
+        return
+    aimed = target(db)
+    for begin in range(0, len(found), _AT_ONCE):
+        some = found[begin : begin + _AT_ONCE]
+        place(db, model.id, model.dimension, some)
+        if aimed and aimed.id == model.id:
+            done = {(model.id, *each.row_key) for each in some}
+            db.executemany(_EMBEDDED, done)
+
+
+def _model(db: apsw.Connection, query: str, *parameters: str) -> ModelRow | None:
+    return next(iter(_models(db, query, *parameters)), None)
+
+
+def _models(
+    db: apsw.Connection, query: str = _MODELS, *parameters: str
+) -> list[ModelRow]:
+    return [
+        ModelRow(*row)._replace(languages=tuple(msgspec.json.decode(row[4])))
+        for row in db.execute(query, parameters)
+    ]
+
+
+def _json(values: Iterable[int] | Iterable[str]) -> str:
+    return msgspec.json.encode(list(values)).decode()
