@@ -36,8 +36,6 @@ def test_more_of_any_signal_never_lowers_a_score(
     more: float,
     which: int,
 ) -> None:
-    # No similarity at all is no vector, where some have none.
-    near = max(near, 0.001) if facts.missing else near
     before = [near * facts.closest, words, proximity]
     after = list(before)
     most = facts.closest if which == 0 else 1.0

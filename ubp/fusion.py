@@ -10,7 +10,7 @@ ones. But a model shows it: where nothing it knows is close, the closest is far.
 
     trust   = 0 at *unrelated*, 1 at *related*, by the similarity of the closest result
     meaning = alpha * (1 + trust) / 2 * min(1, 2 * (1 - missing))
-    near    = similarity / closest; where it is 0, missing * words
+    near    = similarity / closest, and missing * words at least
     score   = (1 - GRAPH) * (meaning * near + (1 - meaning) * words) + GRAPH * proximity
 
 *unrelated* and *related* belong to the model. *missing* is the share of sections that
@@ -83,6 +83,6 @@ def score(facts: Facts, similarity: float, words: float, proximity: float) -> fl
     """One number between 0 and 1; without vectors it is the words' signal."""
     if facts.closest <= 0:
         return words
-    near = similarity / facts.closest if similarity > 0 else facts.missing * words
+    near = max(similarity / facts.closest, facts.missing * words)
     text = facts.meaning * near + (1 - facts.meaning) * words
     return (1 - GRAPH) * text + GRAPH * proximity

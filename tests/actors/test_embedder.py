@@ -288,16 +288,10 @@ async def test_several_texts_that_end_the_process_are_all_skipped(
     monkeypatch.setattr(model_processes, "_TRY_AGAIN", 0.02)
     bad = {f"bad{number}.md": f"kill {number}" for number in range(3)}
     async with running(told, {**bad, "good.md": "fine"}) as rig:
+        await rig.completed(4)
 
-        async def tried_twice() -> bool:
-            return starts(told / "scripted.gguf") > 12 or bool(rig.batches)
-
-        await until(tried_twice)
-        begun = bool(rig.batches)
-        for name in bad:
-            await rig.session.write(writes.forget, name)
-
-    assert begun
+        now = await rig.now()
+        assert (now.completed, now.skipped) == (1, 3)
 
 
 async def test_a_process_that_ends_once_by_chance_costs_no_text(told: Path) -> None:

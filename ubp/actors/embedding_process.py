@@ -102,6 +102,7 @@ class EmbeddingProcess:
                 await self.aclose()
                 raise ModelUnusable(message, cause=cause, hint=hint)
             case Vectors() | Refused():
+                await self.aclose()
                 raise ProcessLost
         group.start_soon(self._hear, answers)
 
@@ -120,6 +121,8 @@ class EmbeddingProcess:
             TextRefused: The model could not take one of them.
             ProcessLost: The process ended.
         """
+        if not texts:
+            return []
         return await self._ask(tuple(texts), within, is_query=False)
 
     async def aclose(self) -> None:

@@ -14,7 +14,7 @@ import apsw
 import msgspec
 
 from ubp import lexicon
-from ubp.questions import term_texts
+from ubp.questions import says_little, term_texts
 from ubp.store.fulltext import any_of, quoted
 
 __all__ = ("SomeWords", "Term", "Weighed", "terms")
@@ -47,8 +47,11 @@ def terms(question: str) -> list[Term]:
     CJK runs are looked for in pairs, because nobody says where their words begin.
     """
     signs = sorted(lexicon.names(lexicon.fold(question)))
+    texts = term_texts(question)
+    if signs:  # "C++" is not also a question about the letter c
+        texts = [text for text in texts if not says_little(text)]
     matches = [(sign, quoted(sign)) for sign in signs]
-    matches += [(text, any_of([text])) for text in term_texts(question)]
+    matches += [(text, any_of([text])) for text in texts]
     return [Term(text, match) for text, match in matches if match][:_MOST_TERMS]
 
 
