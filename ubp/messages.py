@@ -172,6 +172,8 @@ class AimAt(Message, frozen=True):
     spec: str
     """All that is needed to load it again, as JSON."""
     languages: tuple[str, ...]
+    again: bool = False
+    """Whether texts that could not be embedded are to be tried once more."""
 
 
 class MadeVectors(Struct, frozen=True, array_like=True):

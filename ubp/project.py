@@ -41,6 +41,11 @@ class Project(Struct, frozen=True):
     def lock_file(self) -> Path:
         return self.derived / "serve.lock"
 
+    @property
+    def embedding_lock(self) -> Path:
+        """Held by the one process that makes vectors."""
+        return self.derived / "embed.lock"
+
     def prepare(self) -> None:
         """Make the folder for derived files; git is told to leave it alone."""
         try:

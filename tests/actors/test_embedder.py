@@ -3,12 +3,13 @@
 import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import anyio
+import apsw
 import numpy as np
 import pytest
 import structlog
@@ -40,7 +41,7 @@ from ubp.messages import (
 from ubp.packs import discover
 from ubp.packs.docs import writes
 from ubp.project import open_project
-from ubp.store import vectors
+from ubp.store import lock, vectors
 from ubp.store.session import Session, reading, writing
 from ubp.store.vectors import VectorProgress
 
@@ -570,3 +571,71 @@ async def vector_length(rig: Rig) -> int:
     found = await rig.query(f"dog {len(rig.changes)}")
     assert isinstance(found, QueryVector)
     return len(np.frombuffer(found.values, np.float32))
+
+
+async def test_one_process_embeds_and_the_next_takes_over(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedder_module, "_OTHERS_TURN", 0.01)
+    project = open_project(tiny)
+    project.prepare()
+    looks = 0
+    count = embedder_module._left
+
+    def counted(db: apsw.Connection) -> int:
+        nonlocal looks
+        looks += 1
+        return count(db)
+
+    monkeypatch.setattr(embedder_module, "_left", counted)
+    with ExitStack() as other:
+        assert other.enter_context(lock.trying(project.embedding_lock))
+        async with running(tiny, {"a.md": "cat"}) as rig:
+
+            async def waited() -> bool:
+                return looks > 3
+
+            await until(waited)
+            assert rig.changes == []
+            other.close()  # it has ended, or was killed
+
+            await rig.completed(1)
+
+
+async def test_what_another_process_finished_is_not_done_again(
+    tiny: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedder_module, "_OTHERS_TURN", 0.01)
+    async with running(tiny, {"a.md": "cat"}) as rig:
+        await rig.completed(1)
+    with lock.trying(open_project(tiny).embedding_lock) as mine:
+        assert mine
+        async with running(tiny) as rig:
+            pass  # the end of nudges: it leaves, though it never got its turn
+
+    assert rig.changes == []
+
+
+async def test_what_was_skipped_is_tried_again_when_asked_to(told: Path) -> None:
+    async with running(told, {"a.md": "refuse"}) as rig:
+        await rig.completed(1)
+        assert (await rig.now()).skipped == 1
+
+        await rig.session.write(
+            _change_vectors, AimAt("other", "other", "{}", ("en",), again=True)
+        )
+
+        assert (await rig.now()).skipped == 0
+
+
+async def test_the_reason_why_nothing_is_embedded_reaches_a_query(
+    tmp_path: Path,
+) -> None:
+    settings(tmp_path, tmp_path / "missing.gguf")
+    async with running(tmp_path, {"a.md": "cat"}) as rig:
+
+        async def told() -> bool:
+            answer = await rig.query("cat")
+            return isinstance(answer, NoVector) and "missing.gguf" in answer.reason
+
+        await until(told)

@@ -286,3 +286,9 @@ def test_a_child_ends_when_its_parent_is_gone_even_in_the_middle_of_a_batch(
 
         assert process.wait(PATIENCE) == 0
         assert process.stdout.read() == b""
+
+
+async def test_a_query_of_nothing_the_model_knows_is_refused(job: Job) -> None:
+    async with running(job) as process:
+        with pytest.raises(TextRefused, match="none of these words"):
+            await process.query("\N{GRINNING FACE} \u2fd5", within=PATIENCE)

@@ -73,7 +73,7 @@ def test_a_file_cut_short_anywhere_is_damaged(tmp_path: Path) -> None:
     whole = write(tmp_path / "model.gguf")
     cut = tmp_path / "cut.gguf"
 
-    for length in range(len(whole) - 64):  # all but the last tensor's own values
+    for length in range(len(whole) - 32):  # a file ends with what fills it up
         cut.write_bytes(whole[:length])
         with pytest.raises(ModelUnusable):
             read_header(cut)

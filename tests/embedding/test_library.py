@@ -196,3 +196,17 @@ def test_the_folder_is_the_one_in_the_settings_or_in_the_cache(
     assert cache_folder() == tmp_path / "cache/ubp/models"
     with pytest.raises(ConfigError):
         library.folder_for(EmbeddingSettings(models_dir="~no such user/x"), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["x" * 300 + ".gguf", "a\x00b.gguf", "folder.gguf"])
+def test_a_path_that_can_be_no_file_is_a_model_that_is_missing(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "folder.gguf").mkdir()
+    model = replace(DEFAULT, name="mine", path=str(tmp_path / name))
+
+    assert library.find(model, tmp_path) is None
+    with pytest.raises(ModelMissing):
+        library.identity(model, tmp_path)
+    settings = EmbeddingSettings(model="x" * 300 + ".gguf")
+    assert "x" * 20 in (library.problem(settings, tmp_path) or "")

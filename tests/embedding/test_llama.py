@@ -284,3 +284,18 @@ def test_a_model_that_makes_no_vectors_is_refused_unless_told_how(
     assert cause
     assert "embedding.pooling" in hint
     assert attempt(path, "mean") is None
+
+
+@pytest.mark.slow
+def test_a_file_that_is_overwritten_does_not_change_a_model_in_use(
+    tmp_path: Path,
+) -> None:
+    path = tiny_model(tmp_path / "model.gguf")
+    other = tiny_model(tmp_path / "other.gguf", seed=2)
+    context = LlamaModel(path, None, 64).context(1)
+    before = context.vectors([[2, 5, 6, 3]])
+
+    with path.open("rb+") as file:  # in its place: the same file, other contents
+        file.write(other.read_bytes())
+
+    assert np.array_equal(context.vectors([[2, 5, 6, 3]]), before)

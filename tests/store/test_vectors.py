@@ -636,3 +636,43 @@ def check_versions(db: apsw.Connection, versions: set[int]) -> None:
     new = present.keys() - versions
     assert not versions or not new or min(new) > max(versions)
     versions |= present.keys()
+
+
+def test_rows_without_vectors_that_go_change_the_count(db: apsw.Connection) -> None:
+    model = take(db)
+    note(db, "docs", [passage(1, "a"), passage(2, "b", "ja")])
+    embed(db)
+    blocks = Blocks()
+    assert blocks.counts(db, model.id, DIMENSION, "docs") == (1, 2)
+
+    forget(db, "docs", [2])
+
+    assert blocks.counts(db, model.id, DIMENSION, "docs") == (1, 1)
+
+
+def test_a_text_keeps_all_of_its_parts_or_none(
+    db: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "_MOST_REMOVED", 2)
+    take(db)
+    note(db, "docs", [passage(n + 1, f"{MANY_PARTS}{n}") for n in range(3)])
+    embed(db)
+    take(db, "two")
+    embed(db)
+    assert promote(db)
+
+    assert tidy(db)
+
+    counts = db.execute("SELECT count(*) FROM vector GROUP BY model, digest")
+    assert {count for (count,) in counts} == {3}
+
+
+def test_what_failed_waits_again_when_it_is_asked_for(db: apsw.Connection) -> None:
+    model = take(db)
+    note(db, "docs", [passage(1, "a")])
+    vectors.skip(db, waiting(db, model, 1))
+    assert waiting(db, model, 1) == []
+
+    vectors.try_again(db)
+
+    assert len(waiting(db, model, 1)) == 1

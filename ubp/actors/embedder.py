@@ -12,6 +12,7 @@ import anyio.to_thread
 import apsw
 import msgspec
 
+from ubp import config
 from ubp.actors.embedding_child import Text
 from ubp.actors.embedding_process import ProcessLost, TextRefused
 from ubp.actors.model_processes import ModelProcesses
@@ -33,13 +34,13 @@ from ubp.messages import (
     VectorsMade,
 )
 from ubp.project import Project
-from ubp.store import vectors
+from ubp.store import lock, vectors
 from ubp.store.session import Session
 from ubp.store.vectors import ModelRow, Waiting
 from ubp.telemetry import get_logger
 from ubp.toolkit import Pack
 
-__all__ = ("Embedder", "query_vector")
+__all__ = ("NOTHING_YET", "Embedder", "query_vector")
 
 log = get_logger("embedder")
 
@@ -51,6 +52,13 @@ _LOOK_AGAIN = 60.0
 
 _MOST_CHARACTERS = 100_000
 """Of one batch: what a crash would cost, and a change has to wait for."""
+
+_OTHERS_TURN = 0.5
+"""Seconds between two looks at how far another process is."""
+
+_MOST_COUNTED = 1_000_000
+
+NOTHING_YET = NoVector("Nothing is embedded yet.")
 
 _SWITCHED_OFF = "Vectors are switched off (embedding.model)."
 
@@ -82,7 +90,9 @@ class Embedder:
         project: Project,
         packs: Sequence[Pack],
         progress: Progress,
+        again: bool = False,
     ) -> None:
+        """*again*: what could not be embedded before is tried once more."""
         self._nudges = nudges
         self._queries = queries
         self._writer = writer
@@ -90,6 +100,7 @@ class Embedder:
         self._project = project
         self._texts = {pack.name: pack.texts for pack in packs if pack.texts}
         self._progress = progress
+        self._again = again
 
     async def run(self) -> None:
         async with anyio.create_task_group() as group:
@@ -123,6 +134,8 @@ class Embedder:
         with call:
             text = call.request.text
             answer = await query_vector(text, self._project, self._session, processes)
+            if answer == NOTHING_YET and self._progress.not_embedded:
+                answer = NoVector(self._progress.not_embedded)
             call.answer(answer)
 
     # -- passages ----------------------------------------------------------------------
@@ -149,6 +162,20 @@ class Embedder:
 
     async def _embed_all(self, processes: ModelProcesses) -> None:
         """Until no text waits for a vector."""
+        while True:
+            with lock.trying(self._project.embedding_lock) as mine:
+                if mine:
+                    await self._embed_waiting(processes)
+                    return
+            # Another process is at it, and doing it twice is no quicker.
+            left = await self._session.run(_left)
+            self._progress.to_embed = max(self._progress.to_embed, left)
+            self._progress.embedded = self._progress.to_embed - left
+            if not left:
+                return
+            await anyio.sleep(_OTHERS_TURN)
+
+    async def _embed_waiting(self, processes: ModelProcesses) -> None:
         model = await anyio.to_thread.run_sync(self._wanted)
         if model is None:
             self._progress.not_embedded = _SWITCHED_OFF
@@ -156,26 +183,30 @@ class Embedder:
         identity = await anyio.to_thread.run_sync(self._identity, model)
         spec = msgspec.json.encode(model).decode()
         target: ModelRow = await self._change(
-            AimAt(identity, model.name, spec, model.languages)
+            AimAt(identity, model.name, spec, model.languages, self._again)
         )
+        self._again = False
+        work = _Work(model, target, processes)
         limit = self._project.settings.embedding.batch_size
         while batch := await self._session.run(self._waiting, target, limit):
-            work = _Work(model, target, processes)
             try:
-                await self._embed(batch, work)
+                wanted = await self._embed(batch, work)
             except (ProcessLost, TextRefused) as error:
                 log.warning("embed.one_by_one", reason=str(error))
                 # Each is stored before the next is tried, so that no text that ends the
                 # process keeps the others from being embedded.
                 for entry in batch:
                     await self._embed_alone(*entry, work)
+                wanted = True
             self._progress.preparing = ""
+            if not wanted:
+                return  # another process has aimed at another model
         self._progress.not_embedded = ""
         while await self._change(ModelCompleted()):
             pass  # the rest of a replaced model's vectors, some at a time
 
-    async def _embed(self, batch: _Batch, work: "_Work") -> None:
-        """Have the texts of *batch* embedded, and the vectors stored.
+    async def _embed(self, batch: _Batch, work: "_Work") -> bool:
+        """Have the texts of *batch* embedded and stored; whether they were wanted.
 
         Raises:
             ProcessLost: The process ended over them.
@@ -187,9 +218,11 @@ class Embedder:
             MadeVectors(*entry, tuple(vector.tobytes() for vector in each))
             for (entry, _), each in zip(batch, found, strict=True)
         )
-        await self._change(VectorsMade(work.target.id, made))
+        wanted: bool = await self._change(VectorsMade(work.target.id, made))
         self._progress.embedded += len(batch)
+        self._progress.made += len(batch)
         log.debug("embed.batch", texts=len(batch))
+        return wanted
 
     async def _embed_alone(self, entry: Waiting, text: Text, work: "_Work") -> None:
         """The same for one text that may have none; it is left out after two tries."""
@@ -222,7 +255,9 @@ class Embedder:
     # -- in threads --------------------------------------------------------------------
 
     def _wanted(self) -> Model | None:
-        return chosen(self._project.settings.embedding, self._project.root)
+        """The model the settings ask for now: `ubp model use` may have changed them."""
+        settings, _ = config.load(self._project.root / config.FILE_NAME)
+        return chosen(settings.embedding, self._project.root)
 
     def _identity(self, model: Model) -> str:
         """What vectors the model makes.
@@ -261,6 +296,11 @@ class Embedder:
         return batch
 
 
+def _left(db: apsw.Connection) -> int:
+    """How many texts wait; one at least while nobody has said for which model."""
+    return vectors.count_waiting(db, _MOST_COUNTED) if vectors.target(db) else 1
+
+
 async def query_vector(
     text: str, project: Project, session: Session, processes: ModelProcesses
 ) -> QueryVector | NoVector:
@@ -272,11 +312,14 @@ async def query_vector(
     except UbpError as error:
         return NoVector(f"{error.message} {error.cause}")
     if serving is None or serving.dimension is None:
-        return NoVector("Nothing is embedded yet.")
+        return NOTHING_YET
     language = language_of(text)
     if language not in serving.languages:
         return NoVector(f"The model {serving.name} does not know {_NAMES[language]}.")
-    model = msgspec.json.decode(serving.spec, type=Model)
+    try:
+        model = msgspec.json.decode(serving.spec, type=Model)
+    except msgspec.DecodeError:  # of another version; the next pass writes it anew
+        return NOTHING_YET
     try:
         vector = await processes.query(model, text, serving.identity)
     except UbpError as error:

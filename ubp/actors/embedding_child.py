@@ -206,7 +206,12 @@ class _Worker:
             except Exception:  # noqa: BLE001 - reported with its traceback
                 self._answer(Refused(request.number, traceback.format_exc()))
 
-    def _embedded(self, request: Embed) -> Vectors:
+    def _knows(self, request: Embed) -> bool:
+        """A query of nothing the model knows has a vector that means nothing."""
+        ids = {each for text in request.texts for each in self._tokens.ids(text.body)}
+        return not ids <= {self._tokens.unknown}
+
+    def _embedded(self, request: Embed) -> Vectors | Refused:
         cut = [
             pieces(
                 [*self._prefix, *self._tokens.ids(text.head)],
@@ -217,6 +222,8 @@ class _Worker:
             for text in request.texts
         ]
         if request.is_query:
+            if not self._knows(request):
+                return Refused(request.number, "The model knows none of these words.")
             cut = [each[:1] for each in cut]
         vectors = self._compute([ids for each in cut for ids in each])
         counts = tuple(len(each) for each in cut)

@@ -4,10 +4,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import anyio
+import anyio.to_thread
 
-from ubp.actors.embedder import query_vector
+from ubp.actors.embedder import NOTHING_YET, query_vector
 from ubp.actors.model_processes import ModelProcesses
 from ubp.actors.ports import Call, Outbox, ask
+from ubp.embedding import library
 from ubp.errors import ActorStopped, Busy
 from ubp.messages import EmbedQuery, NoVector, QueryVector
 from ubp.project import Project
@@ -51,7 +53,14 @@ class DirectMeaning:
         self.blocks = Blocks()
 
     async def vector(self, text: str) -> QueryVector | NoVector:
-        return await query_vector(text, self._project, self._session, self._processes)
+        project = self._project
+        answer = await query_vector(text, project, self._session, self._processes)
+        if answer != NOTHING_YET:
+            return answer
+        why = await anyio.to_thread.run_sync(
+            library.problem, project.settings.embedding, project.root
+        )
+        return NoVector(why) if why else answer
 
 
 @asynccontextmanager

@@ -177,7 +177,7 @@ class ModelProcesses:
         """Give back the memory of models nobody uses, for as long as this runs."""
         while True:
             await anyio.sleep(_IDLE / 10)
-            for seat in self._seats.values():
+            for seat in list(self._seats.values()):
                 idle = not seat.at_work and monotonic() - seat.used > _IDLE
                 if idle and seat.process is not None and not seat.turn.locked():
                     process, seat.process = seat.process, None
@@ -185,7 +185,7 @@ class ModelProcesses:
                     log.info("model.released")
 
     async def aclose(self) -> None:
-        for seat in self._seats.values():
+        for seat in list(self._seats.values()):
             if seat.process is not None:
                 await seat.process.aclose()
 

@@ -27,6 +27,8 @@ class Progress:
     """Texts that were given vectors, or found to have none."""
     to_embed: int = 0
     """The same and those that still wait."""
+    made: int = 0
+    """Those of them that are our own work, and not another process's."""
     preparing: str = ""
     """What has to be done before the first vector, for people."""
     not_embedded: str = ""

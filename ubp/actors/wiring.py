@@ -167,6 +167,7 @@ async def index_once(
             project=project,
             packs=packs,
             progress=progress,
+            again=scan.force,
         )
         async with anyio.create_task_group() as group:
             for actor, _ in pipeline.actors:

@@ -272,16 +272,19 @@ class Writer:
 
 
 def _change_vectors(db: apsw.Connection, change: VectorChange) -> ModelRow | bool:
-    """Carry out what the embedder asks for; whether there is more of it to do."""
+    """Carry out what the embedder asks for; whether it should go on with it."""
     with transaction(db):
         match change:
-            case AimAt(identity, name, spec, languages):
+            case AimAt(identity, name, spec, languages, again):
+                if again:
+                    vectors.try_again(db)
                 return vectors.aim(
                     db, identity=identity, name=name, spec=spec, languages=languages
                 )
             case VectorsMade(model, made):
                 _store_vectors(db, model, made)
-                return False
+                target = vectors.target(db)
+                return target is not None and target.id == model
             case ModelCompleted():
                 vectors.promote(db)
                 return vectors.tidy(db)

@@ -17,7 +17,9 @@ __all__ = ("index", "summary")
 
 
 @command("index")
-@click.option("--force", is_flag=True, help="Read every file again; resets staleness.")
+@click.option(
+    "--force", is_flag=True, help="Read and try every file again; resets staleness."
+)
 @click.option(
     "--file",
     "only",

@@ -86,7 +86,7 @@ async def _report(
         total_sections=counts.sections,
         total_links=counts.links,
         unresolved_links=counts.links - counts.resolved,
-        embedded=progress.embedded,
+        embedded=progress.made,
         not_embedded=progress.not_embedded,
         seconds=round(seconds, 2),
     )

@@ -9,9 +9,8 @@ from msgspec import Struct
 
 from ubp.actors.wiring import readable
 from ubp.cli.options import App, command
-from ubp.embedding import library, weights
-from ubp.embedding.models import chosen
-from ubp.errors import IndexNotReady, ModelMissing, UbpError
+from ubp.embedding import library
+from ubp.errors import IndexNotReady
 from ubp.messages import Known
 from ubp.packs.docs import queries
 from ubp.packs.docs.reports import stale_documents
@@ -119,7 +118,9 @@ async def _embedding(
     project: Project, session: Session, sections: int
 ) -> EmbeddingProgress:
     now = await session.run(vectors.progress)
-    problem = await anyio.to_thread.run_sync(_problem, project)
+    problem = await anyio.to_thread.run_sync(
+        library.problem, project.settings.embedding, project.root
+    )
     if now.model is None:
         return EmbeddingProgress(total=sections, problem=problem)
     return EmbeddingProgress(
@@ -131,23 +132,6 @@ async def _embedding(
         unknown_language=max(0, sections - now.total),
         problem=problem,
     )
-
-
-def _problem(project: Project) -> str | None:
-    """Why the model the settings ask for cannot be used, if that can be seen."""
-    settings = project.settings.embedding
-    try:
-        model = chosen(settings, project.root)
-        if model is None:
-            return "Vectors are switched off (embedding.model)."
-        folder = library.folder_for(settings, project.root)
-        library.check_dimensions(model, folder, settings.dimensions)
-        library.identity(model, folder)
-        if library.find(model, folder) is None and not weights.find(folder):
-            raise ModelMissing(model.name)
-    except UbpError as error:
-        return f"{error.message} {error.cause} {error.hint}"
-    return None
 
 
 def _waiting(project: Project, pack: Pack, known: dict[str, Known]) -> int:

@@ -4,6 +4,7 @@ Read by hand rather than with the library that writes them: that one takes a lar
 vocabulary apart string by string, which is seconds; skipping it is not.
 """
 
+import math
 import mmap
 import struct
 from pathlib import Path
@@ -123,17 +124,26 @@ class _Reader:
 
     def _check_tensors(self, count: int, alignment: object) -> None:
         """A file that was cut off is short of its last tensors."""
-        last = 0
+        end = 0
         for _ in range(count):
             self._text()
-            self._skip(8 * int(self._take("I")))
-            self._take("I")
-            last = max(last, int(self._take("Q")))
+            sizes = [int(self._take("Q")) for _ in range(int(self._take("I")))]
+            length = _length(math.prod(sizes), int(self._take("I")))
+            end = max(end, int(self._take("Q")) + length)
         unit = alignment if isinstance(alignment, int) and alignment else _ALIGNMENT
         self._at = -(-self._at // unit) * unit
-        self._skip(last)
-        if count and self._at >= len(self._data):
-            raise ValueError(count)
+        self._skip(end)
+
+
+def _length(count: int, kind: int) -> int:
+    """Bytes of so many numbers of a kind; one at least, for kinds nobody knows."""
+    from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
+
+    try:
+        block, size = GGML_QUANT_SIZES[GGMLQuantizationType(kind)]
+    except (ValueError, KeyError):
+        return 1
+    return count // block * size
 
 
 def _summary(fields: dict[str, object], tensors: int) -> Header:

@@ -9,9 +9,9 @@ import msgspec
 from ubp.config import EmbeddingSettings, cache_folder
 from ubp.embedding import conversion, weights
 from ubp.embedding.headers import is_gguf, read_header
-from ubp.embedding.models import Model
+from ubp.embedding.models import Model, chosen
 from ubp.embedding.placing import copy, make_folder, need_room, placing
-from ubp.errors import ConfigError, ModelMissing, ModelUnusable
+from ubp.errors import ConfigError, ModelMissing, ModelUnusable, UbpError
 
 __all__ = (
     "check_dimensions",
@@ -19,6 +19,7 @@ __all__ = (
     "folder_for",
     "home",
     "identity",
+    "problem",
     "ready",
 )
 
@@ -58,7 +59,7 @@ def home(model: Model, folder: Path) -> Path:
 def find(model: Model, folder: Path) -> Path | None:
     """The GGUF file of *model*, if it is there and, for the default, whole."""
     path = home(model, folder)
-    there = _is_whole(path) if model.is_default else path.is_file()
+    there = _is_whole(path) if model.is_default else _is_file(path)
     return path if there else None
 
 
@@ -127,6 +128,24 @@ def check_dimensions(model: Model, folder: Path, wanted: int | None) -> None:
         )
 
 
+def problem(settings: EmbeddingSettings, root: Path) -> str | None:
+    """Why the model the settings ask for cannot be used, as far as files tell."""
+    try:
+        model = chosen(settings, root)
+        if model is None:
+            return "Vectors are switched off (embedding.model)."
+        folder = folder_for(settings, root)
+        check_dimensions(model, folder, settings.dimensions)
+        path = find(model, folder)
+        if path is not None:
+            read_header(path)
+        elif not model.is_default or weights.find(folder) is None:
+            raise _missing(model)
+    except UbpError as error:
+        return f"{error.message} {error.cause} {error.hint}"
+    return None
+
+
 def _missing(model: Model) -> ModelMissing:
     if model.path:
         return ModelMissing(
@@ -168,6 +187,13 @@ def _make(model: Model, folder: Path, progress: Callable[[str], None]) -> Path:
     return path
 
 
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name too long, or a folder nobody may look into
+        return False
+
+
 def _stamp(path: Path) -> Path:
     """Says how long the file was when it was made."""
     return path.with_suffix(".size")
@@ -183,10 +209,17 @@ def _is_whole(path: Path) -> bool:
 
 def _sampled(path: Path) -> str:
     """A digest of the size, the beginning and samples: big files are not read whole."""
-    size = path.stat().st_size
-    digest = hashlib.sha256(str(size).encode())
-    with path.open("rb") as file:
-        for number in range(_SAMPLES + 1):  # the last one ends where the file ends
-            file.seek(max(0, size - _SAMPLE) * number // _SAMPLES)
-            digest.update(file.read(_SAMPLE))
+    try:
+        size = path.stat().st_size
+        digest = hashlib.sha256(str(size).encode())
+        with path.open("rb") as file:
+            for number in range(_SAMPLES + 1):  # the last one ends where the file ends
+                file.seek(max(0, size - _SAMPLE) * number // _SAMPLES)
+                digest.update(file.read(_SAMPLE))
+    except OSError as error:
+        raise ModelUnusable(
+            f"The model file {path.name} cannot be read.",
+            cause=f"{error.strerror or 'input/output error'}.",
+            hint="Give yourself permission to read it, or choose another model.",
+        ) from None
     return digest.hexdigest()

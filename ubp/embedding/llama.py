@@ -64,6 +64,8 @@ class LlamaModel:
         _complaints.clear()
         params = llama_cpp.llama_model_default_params()
         params.n_gpu_layers = 0
+        # Not mapped: a file that is overwritten must not change a model in use.
+        params.load_mode = llama_cpp.LLAMA_LOAD_MODE_NONE
         self._model = llama_cpp.llama_model_load_from_file(os.fsencode(path), params)
         if not self._model:
             raise ModelUnusable(
@@ -186,6 +188,10 @@ class LlamaTokens:
             (at for at in range(len(whole)) if whole[at : at + len(inner)] == inner), 0
         )
         return Frame(tuple(whole[:start]), tuple(whole[start + len(inner) :]))
+
+    @property
+    def unknown(self) -> int | None:
+        return None  # files seldom say
 
     def ids(self, text: str) -> list[int]:
         return self._ids(text, special=False)

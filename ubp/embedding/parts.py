@@ -64,7 +64,14 @@ class Part:
         """Give the file its name, once it is safely on the disk."""
         with self.path.open("rb+") as file:
             os.fsync(file.fileno())
-        self.path.replace(self.target)
+        try:
+            self.path.replace(self.target)
+        except OSError as error:
+            raise DownloadFailed(
+                f"{self.target.name} cannot be put in its place.",
+                cause=f"{error.strerror or 'input/output error'}.",
+                hint=f"See what is at {self.target.name} in the folder of models.",
+            ) from None
         self._about.unlink(missing_ok=True)
 
     @contextmanager

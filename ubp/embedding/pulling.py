@@ -7,9 +7,9 @@ from urllib.parse import quote
 from ubp.config import hub_address
 from ubp.embedding import library, weights
 from ubp.embedding.downloads import download
-from ubp.embedding.headers import is_gguf
+from ubp.embedding.headers import is_gguf, read_header
 from ubp.embedding.models import Model
-from ubp.errors import DownloadFailed
+from ubp.errors import DownloadFailed, ModelUnusable
 
 __all__ = ("address", "pull")
 
@@ -34,9 +34,17 @@ def pull(
     """
     if model.is_default:
         _get_weights(model, folder, say)
-    elif model.repository and not is_gguf(library.home(model, folder)):
+    elif model.repository and not _is_whole(library.home(model, folder)):
         _fetch(model, library.home(model, folder), say, progress)
     return library.ready(model, folder, say)
+
+
+def _is_whole(path: Path) -> bool:
+    try:
+        read_header(path)
+    except ModelUnusable:
+        return False
+    return True
 
 
 def _get_weights(model: Model, folder: Path, say: Callable[[str], None]) -> None:

@@ -23,6 +23,10 @@ class Tokenizer(Protocol):
 
     @property
     def frame(self) -> Frame: ...
+    @property
+    def unknown(self) -> int | None:
+        """The id of whatever the model has never seen, if there is one."""
+
     def ids(self, text: str) -> list[int]:
         """The ids of *text* alone, without the frame."""
 
@@ -42,6 +46,11 @@ class WordPieces:
     def frame(self) -> Frame:
         first, last = self._pieces.encode("").ids
         return Frame((first,), (last,))
+
+    @cached_property
+    def unknown(self) -> int | None:
+        found: int | None = self._pieces.token_to_id("[UNK]")
+        return found
 
     def ids(self, text: str) -> list[int]:
         return list(self._pieces.encode(text, add_special_tokens=False).ids)

@@ -15,7 +15,7 @@ from pathlib import Path
 from ubp.errors import ProjectBusy
 from ubp.store.ids import now
 
-__all__ = ("holder", "holding")
+__all__ = ("holder", "holding", "trying")
 
 _TRIES = 5
 _PAUSE = 0.05
@@ -66,6 +66,19 @@ def holding(path: Path) -> Iterator[None]:
         os.pwrite(descriptor, about.encode(), 0)
         yield
         os.truncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def trying(path: Path) -> Iterator[bool]:
+    """Hold the lock while inside, unless somebody else does; whether it is held.
+
+    Never waits, so it may be asked for wherever nothing may wait.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        yield _try_lock(descriptor)
     finally:
         os.close(descriptor)
 

@@ -48,6 +48,7 @@ __all__ = (
     "store",
     "target",
     "tidy",
+    "try_again",
     "unit",
     "waiting",
 )
@@ -160,6 +161,7 @@ _AS_PLACED = """
     )
 """
 _SKIP = "UPDATE passage SET embedded = -1 WHERE embedded = 0 AND digest = ?"
+_TRY_AGAIN = "UPDATE passage SET embedded = 0 WHERE embedded = -1"
 _COUNTS = """
     SELECT embedded, count(*) FROM passage
      WHERE embedded IN (0, -1, ?) AND language IN (SELECT value FROM json_each(?))
@@ -191,7 +193,12 @@ _WAITS_FOR = """
 """
 _VECTORS = "SELECT count(*) FROM vector WHERE model = ?"
 _SOME_OF = "SELECT id FROM vector WHERE model = ? LIMIT ?"
-_REMOVE_VECTOR = "DELETE FROM vector WHERE id = ?"
+# With all parts of their texts: a text with some of them would count as complete.
+_REMOVE_TEXTS = """
+    DELETE FROM vector WHERE model = ? AND digest IN (
+        SELECT digest FROM vector WHERE id IN (SELECT value FROM json_each(?))
+    )
+"""
 
 
 # -- passages --------------------------------------------------------------------------
@@ -231,6 +238,8 @@ def forget(db: apsw.Connection, pack: str, rows: Iterable[int]) -> None:
     gone = _json(rows)
     free(db, [model.id for model in _models(db)], pack, gone)
     db.execute(_FORGET, (pack, gone))
+    if db.changes():
+        tick(db)  # how many there are has changed, even if none had a vector
 
 
 # -- models ----------------------------------------------------------------------------
@@ -304,8 +313,8 @@ def tidy(db: apsw.Connection) -> bool:
     """
     leaving = _model(db, _LEAVING)
     if leaving:
-        some = db.execute(_SOME_OF, (leaving.id, _MOST_REMOVED)).fetchall()
-        db.executemany(_REMOVE_VECTOR, some)
+        some = [each for (each,) in db.execute(_SOME_OF, (leaving.id, _MOST_REMOVED))]
+        db.execute(_REMOVE_TEXTS, (leaving.id, _json(some)))
         if not some:
             db.execute(_REMOVE_MODEL, (leaving.id,))
         return True
@@ -317,7 +326,7 @@ def tidy(db: apsw.Connection) -> bool:
         kept = max(_FEWEST_UNUSED, stored - len(unused))
         too_many = max(0, len(unused) - kept)
         oldest = unused[: min(too_many, _MOST_REMOVED)]
-        db.executemany(_REMOVE_VECTOR, [(each,) for each in oldest])
+        db.execute(_REMOVE_TEXTS, (model.id, _json(oldest)))
         if too_many > len(oldest):
             return True
     return False
@@ -392,6 +401,11 @@ def skip(db: apsw.Connection, entries: Sequence[Waiting]) -> None:
     """Note texts that cannot be embedded: they do not wait until they change."""
     digests = {entry.digest for entry in entries}
     db.executemany(_SKIP, [(digest,) for digest in digests])
+
+
+def try_again(db: apsw.Connection) -> None:
+    """Let texts that could not be embedded wait once more."""
+    db.execute(_TRY_AGAIN)
 
 
 def progress(db: apsw.Connection) -> VectorProgress:

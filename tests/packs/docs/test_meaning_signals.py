@@ -11,6 +11,7 @@ from ubp.messages import QueryVector
 from ubp.packs.docs import queries
 from ubp.packs.docs.meaning_signals import by_meaning
 from ubp.packs.docs.page_signals import PageMeaning
+from ubp.packs.docs.passages import passage
 from ubp.store.vector_blocks import Blocks
 
 FILLER = "Nothing more of interest is said here, and at some length. " * 12
@@ -119,3 +120,11 @@ def test_a_page_that_changed_is_out_until_it_is_embedded_again(
     assert list(found(db, vector)) == ["b.md"]
     model.embed(db)
     assert list(found(db, vector))[0] == "a.md"  # noqa: RUF015 - reads better
+
+
+def test_hashes_and_embedded_images_have_no_meaning() -> None:
+    image = "data:image/png;base64," + "iVBORw0KGgoAAAANSUhEUg" * 40
+
+    _, body = passage("Title", "", f"Before {image} after.")
+
+    assert body == "Before data:image/png;base64,… after."

@@ -1,10 +1,14 @@
 """What of a section is embedded: its text, and above it what it is about."""
 
 import hashlib
+import re
 
 from ubp.toolkit import PassageText
 
 __all__ = ("digest_of", "passage")
+
+_NO_WORDS = re.compile(r"[A-Za-z0-9+/=_-]{65,}")
+"""Hashes and embedded images: no words, as for the full-text index, and no meaning."""
 
 
 def passage(title: str, heading_path: str, content: str) -> PassageText:
@@ -16,7 +20,7 @@ def passage(title: str, heading_path: str, content: str) -> PassageText:
     head = f"{title}\n{heading_path}" if heading_path else title
     # The first section begins with the page's own heading, which the head has already.
     body = content.removeprefix(title).lstrip()
-    return PassageText(head, body)
+    return PassageText(head, _NO_WORDS.sub("…", body))
 
 
 def digest_of(text: PassageText) -> bytes:
