@@ -1,0 +1,1 @@
+"""Teach the default English embedding model Japanese: data, teacher, rows, figures."""

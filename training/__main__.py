@@ -1,0 +1,5 @@
+"""``python -m training``."""
+
+from training.cli import main
+
+main()

@@ -1,0 +1,147 @@
+"""A minute's proof: train on a few hundred pairs, see the loss fall, load the rows.
+
+Needs neither the network nor the real weights: the pairs are made up from a small
+grammar and the model's layers are random, which is enough to show that data, pieces,
+teacher, training, checkpoint and the written files fit together. Given a model folder
+it uses that model.
+
+Run it with ``python -m training.selfcheck [MODEL]``.
+"""
+
+import json
+import sys
+import tempfile
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import save_file
+from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer
+
+from training.learning import Settings, learn
+from training.minilm import ROWS, WIDTH
+from training.pieces import make_pieces
+from training.progress import console
+from training.teaching import teach
+
+__all__ = ("Failed", "check")
+
+_STEPS = 24
+_PIECES = 90
+_INNER = 1536
+_POSITIONS = 512
+_LAYERS = 6
+
+_WHO = {"The user": "ユーザー", "The server": "サーバー", "The page": "ページ"}
+_WHO |= {"The program": "プログラム", "The file": "ファイル", "The list": "一覧"}
+_DOES = {"opens": "を開きます", "closes": "を閉じます", "changes": "を変更します"}
+_DOES |= {"deletes": "を削除します", "shows": "を表示します", "finds": "を見つけます"}
+_WHAT = {"a window": "ウィンドウ", "a folder": "フォルダー", "a message": "メッセージ"}
+_WHAT |= {"a picture": "画像", "a setting": "設定", "a connection": "接続"}
+_WHAT |= {"a table": "表", "a password": "パスワード", "a network": "ネットワーク"}
+
+
+class Failed(Exception):
+    """Training did not do what it should."""
+
+
+def check(work: Path, model: Path | None = None) -> dict[str, float]:
+    """Train in a folder; the loss before and after.
+
+    Raises:
+        Failed: if the loss did not fall or the rows are not as they should be.
+    """
+    if model is None:
+        model = _random_model(work / "model")
+    _write_pairs(work)
+    make_pieces(work, size=_PIECES, extra=(), seed=0)
+    teach(work, model)
+    losses = {}
+    for name, steps in (("before", 1), ("after", _STEPS)):
+        learn(work, model, Settings(steps=steps, length=32))
+        losses[name] = float(json.loads((work / "card.json").read_text())["loss"])
+    if not losses["after"] < losses["before"]:
+        raise Failed(f"the loss did not fall: {losses}")
+    _check_files(work)
+    return losses
+
+
+def _check_files(work: Path) -> None:
+    with np.load(work / "rows.npz") as kept:
+        rows = kept["ja"]
+    pieces = Tokenizer.from_file(str(work / "ja.json"))
+    if rows.dtype != np.float16 or rows.shape != (pieces.get_vocab_size(), WIDTH):
+        raise Failed(f"rows are {rows.dtype} {rows.shape}")
+    if not np.isfinite(rows.astype(np.float32)).all():
+        raise Failed("rows are not numbers")
+
+
+def _write_pairs(work: Path) -> None:
+    work.mkdir(parents=True, exist_ok=True)
+    with (work / "pairs.jsonl").open("w", encoding="utf-8") as out:
+        for who, does, what in product(_WHO, _DOES, _WHAT):
+            pair = {
+                "en": f"{who} {does} {what}.",
+                "ja": f"{_WHO[who]}は{_WHAT[what]}{_DOES[does]}。",
+                "source": "selfcheck",
+                "kind": "text",
+            }
+            out.write(json.dumps(pair, ensure_ascii=False) + "\n")
+
+
+def _random_model(folder: Path) -> Path:
+    """A model of the right shape whose layers are random."""
+    folder.mkdir(parents=True, exist_ok=True)
+    words = sorted({word.lower() for text in _texts() for word in text.split()})
+    special = ["[PAD]", *(f"[unused{i}]" for i in range(99)), "[UNK]", "[CLS]", "[SEP]"]
+    vocabulary = {word: place for place, word in enumerate([*special, ".", *words])}
+    tokenizer = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]"))  # noqa: S106 - a token of text
+    tokenizer.normalizer = BertNormalizer()
+    tokenizer.pre_tokenizer = BertPreTokenizer()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    save_file(_random_weights(), folder / "model.safetensors")
+    return folder
+
+
+def _texts() -> list[str]:
+    return [*_WHO, *_DOES, *_WHAT]
+
+
+def _random_weights() -> dict[str, np.ndarray]:
+    chance = np.random.default_rng(0)
+
+    def normal(*shape: int) -> np.ndarray:
+        return (0.05 * chance.standard_normal(shape)).astype(np.float32)
+
+    weights = {
+        "embeddings.word_embeddings.weight": normal(ROWS, WIDTH),
+        "embeddings.position_embeddings.weight": normal(_POSITIONS, WIDTH),
+        "embeddings.token_type_embeddings.weight": normal(2, WIDTH),
+    }
+    linear = {}
+    for layer in range(_LAYERS):
+        name = f"encoder.layer.{layer}."
+        for part in ("self.query", "self.key", "self.value", "output.dense"):
+            linear[f"{name}attention.{part}"] = (WIDTH, WIDTH)
+        linear[name + "intermediate.dense"] = (_INNER, WIDTH)
+        linear[name + "output.dense"] = (WIDTH, _INNER)
+    for name, shape in linear.items():
+        weights[name + ".weight"] = normal(*shape)
+        weights[name + ".bias"] = np.zeros(shape[0], np.float32)
+    norms = ["embeddings.LayerNorm"]
+    for layer in range(_LAYERS):
+        name = f"encoder.layer.{layer}."
+        norms += [name + "attention.output.LayerNorm", name + "output.LayerNorm"]
+    for name in norms:
+        weights[name + ".weight"] = np.ones(WIDTH, np.float32)
+        weights[name + ".bias"] = np.zeros(WIDTH, np.float32)
+    return weights
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        given = Path(sys.argv[1]) if len(sys.argv) > 1 else None
+        console.print(check(Path(folder), given))

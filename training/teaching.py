@@ -1,0 +1,69 @@
+"""Teacher: the vectors of the English texts, by the untouched model.
+
+Texts are taken in the order of ``pairs.jsonl``, so the best come first. Vectors are
+written in shards, each beside the list of its texts; a text that is in a shard is not
+done again, even if the pairs have changed since. The rows can be trained with the
+shards there are.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from training.minilm import WIDTH, embed, load_weights
+from training.pairing import read_pairs
+from training.progress import console, meter
+from training.tokens import Encoder
+
+__all__ = ("LENGTH", "taught", "teach")
+
+LENGTH = 192
+"""Tokens of an English text that are read."""
+
+_SHARD = 4000
+
+
+def teach(work: Path, model: Path) -> None:
+    """Write vectors for the texts that have none."""
+    folder = work / "teacher"
+    folder.mkdir(exist_ok=True)
+    known = {text for _, texts in _shards(folder) for text in texts}
+    wanted = dict.fromkeys(pair.en for pair in read_pairs(work))
+    todo = [text for text in wanted if text not in known]
+    console.print(f"{len(wanted):,} English texts, {len(todo):,} without a vector")
+    weights, encoder = load_weights(model), Encoder(model, None)
+    number = len(list(folder.glob("*.json")))
+    with meter("texts", len(todo)) as shown:
+        for start in range(0, len(todo), _SHARD):
+            texts = todo[start : start + _SHARD]
+            ids = [encoder.encode(text, LENGTH) for text in texts]
+            vectors = embed(weights, None, ids, shown.advance)
+            path = folder / f"{number:05d}.npy"
+            np.save(path, vectors.astype(np.float16))
+            _write_list(path.with_suffix(".json"), texts)
+            number += 1
+
+
+def taught(work: Path) -> tuple[dict[str, int], np.ndarray]:
+    """The texts that have a vector, with their places, and the vectors."""
+    places: dict[str, int] = {}
+    parts = [np.zeros((0, WIDTH), np.float16)]
+    for vectors, texts in _shards(work / "teacher"):
+        for text in texts:
+            places[text] = len(places)
+        parts.append(np.load(vectors))
+    return places, np.concatenate(parts)
+
+
+def _shards(folder: Path) -> Iterator[tuple[Path, list[str]]]:
+    """Complete shards: the list of texts is written last."""
+    for path in sorted(folder.glob("*.json")):
+        yield path.with_suffix(".npy"), json.loads(path.read_text(encoding="utf-8"))
+
+
+def _write_list(path: Path, texts: list[str]) -> None:
+    partial = path.with_suffix(".part")
+    partial.write_text(json.dumps(texts, ensure_ascii=False), encoding="utf-8")
+    partial.rename(path)
