@@ -57,6 +57,7 @@ _OTHERS_TURN = 0.5
 """Seconds between two looks at how far another process is."""
 
 _MOST_COUNTED = 1_000_000
+"""Waiting texts counted while another process embeds: all there will ever be."""
 
 NOTHING_YET = NoVector("Nothing is embedded yet.")
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib import import_module
 from subprocess import DEVNULL
 from typing import TYPE_CHECKING
 
 import anyio
 import anyio.abc
+import anyio.to_thread
 import msgspec
 from anyio.streams.buffered import BufferedByteReceiveStream
 
@@ -82,6 +84,8 @@ class EmbeddingProcess:
             "ubp.actors.embedding_child",
             msgspec.json.encode(self._job).decode(),
         ]
+        # What comes needs it, and loading it would hold up the event loop.
+        await anyio.to_thread.run_sync(import_module, "numpy")
         self._process = await anyio.open_process(command, stderr=DEVNULL)
         if self._process.stdout is None:
             raise ProcessLost

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from ubp.errors import DownloadFailed
+from ubp.file_lock import try_lock
 
 __all__ = ("Origin", "Part")
 
@@ -83,31 +83,10 @@ class Part:
         """
         # A file of its own, never deleted: the part is renamed while it is locked.
         with self.target.with_name(f".{self.target.name}.lock").open("ab") as lock:
-            if not _locked(lock.fileno()):
+            if not try_lock(lock.fileno()):
                 raise DownloadFailed(
                     f"{self.target.name} is being downloaded already.",
                     cause="Another process is at it.",
                     hint="Wait for it to end; `ubp model list` shows when.",
                 )
             yield
-
-
-if sys.platform == "win32":  # pragma: no cover - the tests run on POSIX
-    import msvcrt
-
-    def _locked(descriptor: int) -> bool:
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _locked(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True

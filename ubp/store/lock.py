@@ -13,35 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ubp.errors import ProjectBusy
+from ubp.file_lock import try_lock
 from ubp.store.ids import now
 
 __all__ = ("holder", "holding", "trying")
 
 _TRIES = 5
 _PAUSE = 0.05
-
-if sys.platform == "win32":  # pragma: no cover - the tests run on POSIX
-    import msvcrt
-
-    _FAR = 1 << 30  # a byte that is not part of what the file says
-
-    def _try_lock(descriptor: int) -> bool:
-        os.lseek(descriptor, _FAR, os.SEEK_SET)
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-    import fcntl
-
-    def _try_lock(descriptor: int) -> bool:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True
 
 
 @contextmanager
@@ -56,7 +34,7 @@ def holding(path: Path) -> Iterator[None]:
     try:
         # Somebody who only looks holds it for an instant.
         for _ in range(_TRIES):
-            if _try_lock(descriptor):
+            if try_lock(descriptor):
                 break
             time.sleep(_PAUSE)
         else:
@@ -78,7 +56,7 @@ def trying(path: Path) -> Iterator[bool]:
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        yield _try_lock(descriptor)
+        yield try_lock(descriptor)
     finally:
         os.close(descriptor)
 
@@ -90,7 +68,7 @@ def holder(path: Path) -> int | None:
     except OSError:
         return None
     try:
-        if _try_lock(descriptor):
+        if try_lock(descriptor):
             return None
         pid = _pid_in(path)
         return int(pid) if pid else None
