@@ -259,3 +259,12 @@ def test_coverage_stays_in_bounds_whatever_came_and_went(names: list[str]) -> No
 def test_only_plain_names_become_part_of_sql(name: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(name)}"):
         SomeWords(text=name)
+
+
+def test_of_given_rows_the_best_are_taken_before_the_cut() -> None:
+    db = with_pages({f"{number}.md": "alpha " * (9 - number) for number in range(8)})
+    every = [hit.row for hit in SECTION_WORDS.weighed(db, terms("alpha"), 99)]
+
+    found = SECTION_WORDS.weighed(db, terms("alpha"), 1, [every[-1], every[-2]])
+
+    assert [hit.row for hit in found] == [every[-2]]

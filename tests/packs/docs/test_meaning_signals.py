@@ -6,10 +6,11 @@ import apsw
 import pytest
 from databases import fresh, save, with_pages
 from meanings import RealModel
+from vaults import page
 
 from ubp.messages import QueryVector
 from ubp.packs.docs import queries
-from ubp.packs.docs.meaning_signals import by_meaning
+from ubp.packs.docs.meaning_signals import by_meaning, without_vectors
 from ubp.packs.docs.page_signals import PageMeaning
 from ubp.packs.docs.passages import passage
 from ubp.store.vector_blocks import Blocks
@@ -64,11 +65,11 @@ def test_similarities_are_shares_and_sections_come_closest_first(
 ) -> None:
     near = found(vault, model.query(vault, "a sleeping kitten"))
 
-    for page in near.values():
-        values = [similarity for _, similarity in page.sections]
+    for each in near.values():
+        values = [similarity for _, similarity in each.sections]
         assert values == sorted(values, reverse=True)
         assert all(0 < value <= 1 for value in values)
-        assert min(values) <= page.similarity <= max(values)
+        assert min(values) <= each.similarity <= max(values)
     texts = queries.section_texts(vault, [near["long.md"].sections[0][0]])
     assert [text.heading for text in texts.values()] == ["Kittens"]
 
@@ -128,3 +129,20 @@ def test_hashes_and_embedded_images_have_no_meaning() -> None:
     _, body = passage("Title", "", f"Before {image} after.")
 
     assert body == "Before data:image/png;base64,… after."
+
+
+def test_the_share_without_vectors_counts_what_the_model_cannot_read(
+    model: RealModel,
+) -> None:
+    japanese = {f"{number}.md": f"本の{number}冊目です。" for number in range(3)}
+    db = model.pages({"en.md": "A page about cats.", **japanese})
+
+    assert without_vectors(db, Blocks()) == 0.75
+    assert without_vectors(with_pages({"a.md": "A page."}), Blocks()) == 1.0
+
+
+def test_code_in_a_japanese_page_is_as_japanese_as_the_page() -> None:
+    code = "make install && ./configure --prefix=/usr/local --enable-everything " * 4
+    text = f"# 手順\n\n{'インストールの手順を説明します。' * 30}\n\n## Code\n\n{code}"
+
+    assert {section.language for section in page(text).sections} == {"ja"}

@@ -281,3 +281,30 @@ def test_page_found_by_its_name_alone_shows_its_first_section() -> None:
     first = db.execute("SELECT id FROM docs_section WHERE ordinal = 0").get
     assert isinstance(found, PageWords)
     assert [row for row, _ in found.sections] == [first]
+
+
+def test_a_page_called_by_every_word_stands_beside_the_best_match() -> None:
+    db = with_pages(
+        {
+            "fees.md": "# Late fees\n\nThey are 20 yen a day for late books.",
+            "other.md": "Late fees, late fees and again late fees.",
+        }
+    )
+
+    found = by_words(db, "late fees", None).pages
+    named = queries.page_at(db, "fees.md").id
+
+    assert found[named].signal == 1.0
+
+
+def test_a_page_called_by_every_word_need_not_contain_them_all() -> None:
+    db = with_pages(
+        {
+            "fees.md": "---\ntitle: Late fees\n---\n\nThey are 20 yen for late books.",
+            "other.md": "Late fees, late fees and again late fees.",
+        }
+    )
+
+    found = by_words(db, "late fees", None).pages
+
+    assert found[queries.page_at(db, "fees.md").id].signal == 1.0
