@@ -2,8 +2,8 @@
 
 The child speaks the real frames. What it does with a text stands in the text: a body with
 ``kill`` ends it, one with ``refuse`` is refused, one with ``once:FILE`` ends it unless
-that file exists, which it makes first, and one with ``wait:FILE`` waits for the file. Any
-other text has a vector made of its length.
+that file exists, which it makes first, and one with ``wait:FILE`` waits for the file. Files
+are beside the model's. Any other text has a vector made of its length.
 """
 
 import sys
@@ -31,6 +31,9 @@ from ubp.actors.frames import read_frame, write_frame
 def say(message):
     write_frame(sys.stdout.buffer, msgspec.msgpack.encode(message))
 
+def beside(name):
+    return Path(job.path).with_name(name.split()[0])
+
 def vector(text):
     body = text.body
     if "kill" in body:
@@ -38,12 +41,12 @@ def vector(text):
     if "refuse" in body:
         return None
     if "once:" in body:
-        mark = Path(body.split("once:")[1].split()[0])
+        mark = beside(body.split("once:")[1])
         if not mark.exists():
             mark.touch()
             os._exit(1)
     if "wait:" in body:
-        mark = Path(body.split("wait:")[1].split()[0])
+        mark = beside(body.split("wait:")[1])
         while not mark.exists():
             time.sleep(0.01)
     return np.array([len(body), 1, 1, 1], np.float32)

@@ -296,11 +296,11 @@ async def test_several_texts_that_end_the_process_are_all_skipped(
 
 
 async def test_a_process_that_ends_once_by_chance_costs_no_text(told: Path) -> None:
-    once = f"once:{told / 'mark'} "
-    async with running(told, {"a.md": once, "b.md": "fine"}) as rig:
+    async with running(told, {"a.md": "once:mark ", "b.md": "fine"}) as rig:
         await rig.completed(2)
 
         assert (await rig.now()).skipped == 0
+    assert (told / "mark").exists()
 
 
 async def test_a_skipped_text_is_tried_again_when_it_changes(told: Path) -> None:

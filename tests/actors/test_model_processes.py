@@ -109,11 +109,9 @@ async def test_a_process_that_was_killed_is_replaced(rig: Rig) -> None:
     assert starts(rig.path) == 2
 
 
-async def test_a_query_that_loses_its_process_is_asked_again(
-    rig: Rig, tmp_path: Path
-) -> None:
+async def test_a_query_that_loses_its_process_is_asked_again(rig: Rig) -> None:
     async with processes_of() as processes:
-        vector = await processes.query(rig.model, f"once:{tmp_path / 'mark'}")
+        vector = await processes.query(rig.model, "once:mark")
 
         assert len(vector) == 4
     assert starts(rig.path) == 2
@@ -222,17 +220,15 @@ async def test_memory_is_given_back_when_nobody_asks_and_taken_when_somebody_doe
 
 
 async def test_a_process_at_work_is_not_idle(
-    rig: Rig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model_processes, "_IDLE", 0.05)
-    mark = tmp_path / "mark"
+    mark = rig.path.with_name("mark")
     found: list[object] = []
     async with processes_of() as processes:
 
         async def batch() -> None:
-            found.extend(
-                await processes.passages(rig.model, [Text("", f"wait:{mark}")])
-            )
+            found.extend(await processes.passages(rig.model, [Text("", "wait:mark")]))
 
         async with anyio.create_task_group() as group:
             group.start_soon(batch)

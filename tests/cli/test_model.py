@@ -365,29 +365,27 @@ def test_the_bar_moves_on_a_terminal_only(
     assert capsys.readouterr().err == ""
 
 
-def test_pull_fetches_a_damaged_file_again(
-    run: Run, root: Path, hub: FileServer
-) -> None:
+@pytest.fixture
+def pulled(run: Run, root: Path, hub: FileServer) -> Path:
+    """The file of a model that was pulled, and can be again."""
     make_gguf(root / "served.gguf")
     address = "/gpustack/bge-m3-GGUF/resolve/main/bge-m3-Q8_0.gguf"
     hub.files[address] = (root / "served.gguf").read_bytes()
-    path = Path(run("pull", "bge-m3", "--json").value["path"])
-    path.write_bytes(path.read_bytes()[:-8])
+    return Path(run("pull", "bge-m3", "--json").value["path"])
+
+
+def test_pull_fetches_a_damaged_file_again(run: Run, pulled: Path) -> None:
+    whole = pulled.read_bytes()
+    pulled.write_bytes(whole[:-8])
 
     assert "bge-m3 is ready" in run("pull", "bge-m3").out
 
-    assert path.read_bytes() == hub.files[address]
+    assert pulled.read_bytes() == whole
 
 
-def test_pull_onto_a_folder_is_an_error_that_says_so(
-    run: Run, root: Path, hub: FileServer
-) -> None:
-    make_gguf(root / "served.gguf")
-    address = "/gpustack/bge-m3-GGUF/resolve/main/bge-m3-Q8_0.gguf"
-    hub.files[address] = (root / "served.gguf").read_bytes()
-    path = Path(run("pull", "bge-m3", "--json").value["path"])
-    path.unlink()
-    path.mkdir()
+def test_pull_onto_a_folder_is_an_error_that_says_so(run: Run, pulled: Path) -> None:
+    pulled.unlink()
+    pulled.mkdir()
 
     done = run("pull", "bge-m3")
 
