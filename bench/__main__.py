@@ -3,9 +3,21 @@
 from rich.console import Console
 from rich.table import Table
 
-from bench import bench_fulltext, bench_indexing, bench_startup, bench_vectors
+from bench import (
+    bench_alive,
+    bench_fulltext,
+    bench_indexing,
+    bench_startup,
+    bench_vectors,
+)
 
-BENCHMARKS = (bench_startup, bench_indexing, bench_fulltext, bench_vectors)
+BENCHMARKS = (
+    bench_startup,
+    bench_indexing,
+    bench_fulltext,
+    bench_vectors,
+    bench_alive,
+)
 
 
 def main() -> None:

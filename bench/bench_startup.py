@@ -14,12 +14,9 @@ from pathlib import Path
 
 from bench.corpus import write_vault
 from bench.measured import Measured, best_of, report
+from bench.wire import serving
 
 ROUNDS = 5
-HELLO = (
-    b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":'
-    b'"2025-06-18","capabilities":{},"clientInfo":{"name":"bench","version":"1"}}}\n'
-)
 
 
 def measure() -> list[Measured]:
@@ -28,8 +25,7 @@ def measure() -> list[Measured]:
         ubp = [sys.executable, "-m", "ubp"]
         index = [*ubp, "index", "--root", folder, "--quiet"]
         subprocess.run(index, check=True, capture_output=True)
-        serve = [*ubp, "serve", "--root", folder, "--quiet"]
-        taken = best_of(ROUNDS, lambda: _greet(serve))
+        taken = best_of(ROUNDS, lambda: _greet(Path(folder)))
         sdk = [sys.executable, "-c", "import mcp.server.lowlevel"]
         bare = best_of(ROUNDS, lambda: subprocess.run(sdk, check=True))
     return [
@@ -37,19 +33,9 @@ def measure() -> list[Measured]:
     ]
 
 
-def _greet(command: list[str]) -> None:
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as server:
-        if server.stdin is None or server.stdout is None:
-            raise OSError
-        server.stdin.write(HELLO)
-        server.stdin.flush()
-        server.stdout.readline()
-        server.kill()
+def _greet(root: Path) -> None:
+    with serving(root):
+        pass
 
 
 if __name__ == "__main__":

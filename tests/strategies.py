@@ -5,7 +5,9 @@ from hypothesis import strategies as st
 __all__ = (
     "anything",
     "documents",
+    "file_trees",
     "front_matter",
+    "gitignores",
     "headings",
     "link_targets",
     "mixed",
@@ -166,3 +168,57 @@ link_targets = st.one_of(
     anything,
 )
 """Targets of links, from plain to hostile."""
+
+_FOLDERS = ("a", "b", "docs", "設計", "c.d")
+_FILES = ("x.md", "y.md", "a b.md", "設計.md", "#h.md", "!n.md", "[1].md", "a", "build")
+
+_OF_PATTERNS = st.sampled_from(
+    (
+        *_FOLDERS,
+        *("x.md", "設計.md", "\\#h.md", "\\!n.md", "\\[1\\].md", "#h.md", "!n.md"),
+        *("*", "*", "**", "**", "*.md", "?.md", "a*", "*a*", "b**d", "*d", "???"),
+        *(
+            "[ab]",
+            "[!a]",
+            "[^a]*",
+            "*[!b]*",
+            "[a-c].d",
+            "[xy].md",
+            "[]x].md",
+            ".",
+            "..",
+        ),
+    )
+)
+
+_PATTERNS = st.builds(
+    lambda again, lead, segments, tail: again + lead + "/".join(segments) + tail,
+    st.sampled_from(("", "", "!")),
+    st.sampled_from(("", "", "/")),
+    st.lists(_OF_PATTERNS, min_size=1, max_size=3),
+    st.sampled_from(("", "", "/", " ", "\r")),
+)
+
+gitignores = st.lists(
+    st.one_of(_PATTERNS, _PATTERNS, st.sampled_from(("", "# x.md", "!", "/", "*/"))),
+    max_size=6,
+).map("\n".join)
+"""Files of patterns as git knows them."""
+
+_PLACES = st.lists(st.sampled_from(_FOLDERS), max_size=2).map(
+    lambda names: "".join(f"{name}/" for name in names)
+)
+
+file_trees = st.builds(
+    lambda files, rules, more: dict.fromkeys(files, "") | {".gitignore": rules} | more,
+    st.lists(
+        st.builds(str.__add__, _PLACES, st.sampled_from(_FILES)),
+        min_size=5,
+        max_size=20,
+    ),
+    gitignores,
+    st.dictionaries(
+        _PLACES.map(lambda place: f"{place}.gitignore"), gitignores, max_size=3
+    ),
+)
+"""Files by path, some of them called ``.gitignore``. A file may be another's folder."""

@@ -25,6 +25,7 @@ packs = ["docs"]
 [source]
 include = ["**/*.markdown"]
 exclude = []
+gitignore = false
 
 [docs]
 site_prefix = "/docs/"
@@ -74,6 +75,7 @@ def test_defaults_are_those_of_the_specification() -> None:
         source=SourceSettings(
             include=["**/*.md"],
             exclude=["**/node_modules/**", "**/dist/**", "**/.git/**"],
+            gitignore=True,
         ),
         docs=DocsSettings(site_prefix=""),
         search=SearchSettings(default_limit=10, max_depth=2, alpha=0.7),
@@ -103,7 +105,7 @@ def test_every_key_can_be_set(file: Path) -> None:
     assert settings == Settings(
         docs_dir="pages",
         packs=["docs"],
-        source=SourceSettings(include=["**/*.markdown"], exclude=[]),
+        source=SourceSettings(include=["**/*.markdown"], exclude=[], gitignore=False),
         docs=DocsSettings(site_prefix="/docs/"),
         search=SearchSettings(default_limit=20, max_depth=3, alpha=0.25),
         embedding=EmbeddingSettings(
@@ -157,6 +159,7 @@ def test_byte_order_mark_is_accepted(file: Path) -> None:
         ("source = 1", "source"),
         ("[source]\ninclude = '*.md'", "source.include"),
         ("[source]\ninclude = [1]", "source.include"),
+        ("[source]\ngitignore = 1", "source.gitignore"),
         ("[search]\ndefault_limit = 0", "search.default_limit"),
         ("[search]\ndefault_limit = 21", "search.default_limit"),
         ("[search]\ndefault_limit = 2.5", "search.default_limit"),

@@ -11,7 +11,7 @@ from ubp.toolkit import FileText
 
 __all__ = ("NOWHERE", "page", "page_and_warnings", "vault", "write_files")
 
-NOWHERE = Project(Path("/nowhere"), Settings())
+NOWHERE = Project(Path("/nowhere"), Settings(), Path("/nowhere"))
 """A project for pages that are read from memory and name no source files."""
 
 

@@ -26,6 +26,7 @@ __all__ = (
     "Settings",
     "SourceSettings",
     "StalenessSettings",
+    "WatchMode",
     "cache_folder",
     "hub_address",
     "load",
@@ -38,6 +39,9 @@ LogLevel = Literal["debug", "info", "warn", "error"]
 
 Pooling = Literal["mean", "cls", "last"]
 """How a model's vectors of tokens become one of the text."""
+
+WatchMode = Literal["auto", "poll", "off"]
+"""How changed files are heard of."""
 
 Language = Literal["en", "ja"]
 """The languages that are told apart, by their script."""
@@ -56,6 +60,17 @@ class SourceSettings(Struct, frozen=True, kw_only=True):
     ] = field(
         default_factory=lambda: ["**/node_modules/**", "**/dist/**", "**/.git/**"]
     )
+    gitignore: Annotated[
+        bool, Meta(description="Whether files that git ignores are left out.")
+    ] = True
+    watch: Annotated[
+        WatchMode,
+        Meta(
+            description="How a server hears of changed files: from the system (`auto`, "
+            "where it can), by looking every few seconds (`poll`), or not at all "
+            "(`off`)."
+        ),
+    ] = "auto"
 
 
 class DocsSettings(Struct, frozen=True, kw_only=True):

@@ -5,11 +5,16 @@
     │   ├── InvalidArguments      invalid_arguments
     │   ├── UnknownTool           unknown_tool
     │   ├── PageNotFound          page_not_found
+    │   ├── ResourceNotFound      resource_not_found
+    │   ├── ResourceTooLarge      resource_too_large
+    │   ├── TooManySubscriptions  too_many_subscriptions
     │   ├── ConfigError           config
     │   └── ProjectBusy           project_busy
     └── ServiceError            nothing in the request is wrong
         ├── IndexNotReady         index_not_ready
         ├── DatabaseError         database
+        │   ├── IndexDamaged        index_damaged
+        │   └── NoRoom              no_room
         ├── Busy                  busy
         ├── ModelMissing          model_missing
         ├── ModelUnusable         model_unusable
@@ -33,14 +38,19 @@ __all__ = (
     "ConfigError",
     "DatabaseError",
     "DownloadFailed",
+    "IndexDamaged",
     "IndexNotReady",
     "InternalError",
     "InvalidArguments",
     "ModelMissing",
     "ModelUnusable",
+    "NoRoom",
     "PageNotFound",
     "ProjectBusy",
+    "ResourceNotFound",
+    "ResourceTooLarge",
     "ServiceError",
+    "TooManySubscriptions",
     "UbpError",
     "UnknownTool",
     "innermost",
@@ -102,6 +112,43 @@ class PageNotFound(CallerError):
         super().__init__(f"Page not found: {shortened(ident)}")
 
 
+class ResourceNotFound(CallerError):
+    """There is nothing to read at this URI, or nothing that may be read."""
+
+    code = "resource_not_found"
+    cause = "No indexed page has that URI, or its file is no longer there."
+    hint = "Use a URI from resources/list; run `ubp index` if the file is new."
+
+    def __init__(self, uri: str) -> None:
+        super().__init__("Resource not found")
+        self.uri = shortened(uri, 16_384)
+
+
+class ResourceTooLarge(CallerError):
+    """The file is larger than what is sent in one piece."""
+
+    code = "resource_too_large"
+    cause = "It would fill the memory of whoever asked, and ours."
+    hint = "Search it instead: what is found says where it stands."
+
+    def __init__(self, size: int, limit: int) -> None:
+        super().__init__(
+            f"The file is too large to be read as a resource: it has {size:,} bytes,"
+            f" and at most {limit:,} are sent."
+        )
+
+
+class TooManySubscriptions(CallerError):
+    """The client follows as much as it may."""
+
+    code = "too_many_subscriptions"
+    cause = "Every page that is followed is looked at twice a second."
+    hint = "Unsubscribe from some resources first."
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"At most {limit:,} resources can be subscribed to.")
+
+
 class ConfigError(CallerError):
     """The settings file cannot be used; the message names the key."""
 
@@ -114,7 +161,7 @@ class ProjectBusy(CallerError):
     """Another process serves this project."""
 
     code = "project_busy"
-    hint = "Stop that process, or use the server it already is."
+    hint = "Run `ubp serve --shared` to serve beside it, or stop that process."
 
     def __init__(self, pid: str) -> None:
         super().__init__(
@@ -142,6 +189,22 @@ class DatabaseError(ServiceError):
     code = "database"
     cause = "SQLite could not use .ubp/index.db."
     hint = "Delete .ubp/index.db and run `ubp index`: it is rebuilt from your files."
+
+
+class IndexDamaged(DatabaseError):
+    """The index is not what SQLite wrote; it is set aside and made again."""
+
+    code = "index_damaged"
+    cause = "Something else wrote to .ubp/index.db, or the disk lost some of it."
+    hint = "Run `ubp index`: it sets the damaged file aside and builds a new one."
+
+
+class NoRoom(DatabaseError):
+    """The index cannot be written at the moment; what is in it can be read."""
+
+    code = "no_room"
+    cause = "The disk is full, or .ubp cannot be written to."
+    hint = "Make room; indexing then goes on where it stopped."
 
 
 class Busy(ServiceError):

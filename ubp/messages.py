@@ -12,6 +12,7 @@ from msgspec import Struct
 
 __all__ = (
     "AimAt",
+    "ChangesComing",
     "EmbedQuery",
     "FileChanged",
     "FileEvent",
@@ -19,6 +20,7 @@ __all__ = (
     "FileParsed",
     "FileStamp",
     "FileUnchanged",
+    "FollowResources",
     "IndexEvent",
     "Known",
     "MadeVectors",
@@ -27,6 +29,7 @@ __all__ = (
     "ParseFailed",
     "QueryVector",
     "ReadOutcome",
+    "ResourcesChanged",
     "RunTool",
     "ScanFinished",
     "TextsChanged",
@@ -69,6 +72,10 @@ class Warned(Struct, frozen=True, array_like=True):
     text: str
 
 
+class ChangesComing(Message, frozen=True):
+    """Something stirs; what exactly will be known in a moment. Get ready to read."""
+
+
 class FileChanged(Message, frozen=True):
     """A file appeared, or its stamp differs from the one in the index."""
 
@@ -107,6 +114,7 @@ class FileUnchanged(Message, frozen=True):
     pack: str
     path: str
     stamp: FileStamp
+    digest: str
 
 
 class ParseFailed(Message, frozen=True):
@@ -136,6 +144,21 @@ class RunTool(Message, frozen=True):
     request_id: str
     asked: float = 0.0
     """When, by the performance counter; how long it queued follows."""
+
+
+class FollowResources(Message, frozen=True):
+    """Look after these resources from now on, and after no others."""
+
+    uris: frozenset[str]
+    listed: bool
+    """Whether to look at which resources there are, too."""
+
+
+class ResourcesChanged(Message, frozen=True):
+    """Resources that are followed are not as they were, or others came or went."""
+
+    uris: tuple[str, ...]
+    listed: bool = False
 
 
 class TextsChanged(Message, frozen=True):
@@ -196,7 +219,7 @@ class ModelCompleted(Message, frozen=True):
     """No text waits for a vector."""
 
 
-FileEvent = FileChanged | FileGone | ParseFailed | ScanFinished
+FileEvent = ChangesComing | FileChanged | FileGone | ParseFailed | ScanFinished
 ReadOutcome = FileParsed | FileUnchanged | FileGone | ParseFailed
 IndexEvent = ReadOutcome | ScanFinished
 VectorChange = AimAt | VectorsMade | ModelCompleted

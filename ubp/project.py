@@ -18,15 +18,9 @@ class Project(Struct, frozen=True):
 
     root: Path
     settings: Settings
+    docs_dir: Path
+    """The folder of the pages. Found once: it may be away for a while."""
     unknown_settings: tuple[str, ...] = ()
-
-    @property
-    def docs_dir(self) -> Path:
-        """The folder of the pages, as set, else ``docs/`` if there is one."""
-        if self.settings.docs_dir is not None:
-            return (self.root / self.settings.docs_dir).resolve()
-        docs = self.root / "docs"
-        return docs.resolve() if docs.is_dir() else self.root
 
     @property
     def derived(self) -> Path:
@@ -49,7 +43,8 @@ class Project(Struct, frozen=True):
     def prepare(self) -> None:
         """Make the folder for derived files; git is told to leave it alone."""
         try:
-            self.derived.mkdir(parents=True, exist_ok=True)
+            # Without its parents: a project that was deleted is not made again.
+            self.derived.mkdir(exist_ok=True)
             ignore = self.derived / ".gitignore"
             if not ignore.exists():
                 ignore.write_text("*\n", encoding="utf-8")
@@ -70,18 +65,16 @@ def find_root(start: Path) -> Path:
     return start
 
 
-def _is_folder(project: Project) -> bool:
+def _docs_dir(root: Path, settings: Settings) -> Path | None:
+    """The folder of the pages, as set, else ``docs/`` if there is one."""
+    wanted = root / ("docs" if settings.docs_dir is None else settings.docs_dir)
     try:
-        return project.docs_dir.is_dir()
+        found = wanted.resolve()
+        if found.is_dir():
+            return found
     except (OSError, ValueError):  # no path at all
-        return False
-
-
-def _is_inside(project: Project) -> bool:
-    try:
-        return project.docs_dir.is_relative_to(project.root)
-    except (OSError, ValueError):  # no path at all
-        return False
+        pass
+    return root if settings.docs_dir is None else None
 
 
 def open_project(root: Path | None = None) -> Project:
@@ -100,17 +93,17 @@ def open_project(root: Path | None = None) -> Project:
             hint="Give --root the folder that holds your documents.",
         )
     settings, unknown = config.load(root / config.FILE_NAME)
-    project = Project(root, settings, tuple(unknown))
-    if settings.docs_dir is not None and not _is_folder(project):
+    docs_dir = _docs_dir(root, settings)
+    if docs_dir is None:
         raise ConfigError(
             "ubp.toml: docs_dir is not a folder.",
             cause=f"There is no folder {settings.docs_dir!r} in the project.",
             hint="Create it, or correct docs_dir.",
         )
-    if not _is_inside(project):
+    if not docs_dir.is_relative_to(root):
         raise ConfigError(
             "The docs folder (docs_dir) leaves the project.",
             cause=f"{settings.docs_dir or 'docs'!r} is outside the project's root.",
             hint="Use a folder inside the project, or --root on the other one.",
         )
-    return project
+    return Project(root, settings, docs_dir, tuple(unknown))

@@ -7,12 +7,20 @@ An event is a name, not a sentence, and its facts are fields:
     index.updated       a comparison has been carried into the index
     index.file_failed   a file could not be read; it is a row in `ubp status`
     index.warning       a file was read, but something in it was not understood (debug)
+    index.gitignore_unusable   a .gitignore, or a line of it, that has no effect
     index.waiting       another process writes to the index; we wait for our turn
+    index.no_room, index.room_again
+                        the disk is full, and indexing waits; it goes on
+    index.set_aside     the index was damaged, and is made anew from the files
+    watch.polling       the system cannot tell of changes; files are compared regularly
+    watch.restarted     the watched folder was replaced, or went and came back
+    serve.took_over     the server that held the project has ended; this one does now
     reader.lost         the reading process ended or hung on a file
     reader.bug          our own code failed on a file; the traceback is in the event
     actor.restarted     an actor crashed and was started again
-    actor.failed        an actor crashed once too often; unless it is the embedder,
-                        the service stops
+    actor.failed        an actor crashed once too often; unless it is the embedder or
+                        the announcer, the service stops
+    announce.failed     whether followed pages have changed could not be found out
     model.preparing, model.loaded, model.lost, model.released, model.process_ended
                         what becomes of the process that runs the model
     embed.batch         texts were given vectors (debug)
@@ -24,7 +32,8 @@ An event is a name, not a sentence, and its facts are fields:
     tool.slow           the same, for a call that took longer than it should
     tool.refused        it was answered with an error the caller can mend (debug)
     tool.failed         it could not be served
-    tool.crashed, call.crashed   a bug of ours; the caller saw "internal"
+    tool.crashed, call.crashed, request.crashed
+                        a bug of ours; the caller saw "internal"
     log.dropped         nobody read standard error; so many lines are missing
     config.unknown_key  a key of ubp.toml that is no setting
     command.failed      a command ended with an error

@@ -5,7 +5,15 @@ tool - schema, description, annotations, checking, routing, reference - follows 
 its one declaration here.
 """
 
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Awaitable,
+    Callable,
+    Collection,
+    Hashable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -19,6 +27,16 @@ from msgspec import Struct
 
 from ubp.messages import NoVector, QueryVector, Warned
 from ubp.project import Project
+from ubp.reading.source import Source
+from ubp.resources import (
+    CompleteVariable,
+    Completions,
+    Contents,
+    ListResources,
+    ReadResource,
+    ResourceList,
+    Template,
+)
 from ubp.store.vector_blocks import Blocks
 
 __all__ = (
@@ -32,6 +50,7 @@ __all__ = (
     "Pack",
     "PassageText",
     "Reading",
+    "Resources",
     "Source",
     "Tool",
     "phase",
@@ -42,6 +61,7 @@ __all__ = (
 ArgsT = TypeVar("ArgsT", bound=Struct)
 ResultT = TypeVar("ResultT", bound=Struct)
 RecordT = TypeVar("RecordT", bound=Struct)
+StateT = TypeVar("StateT")
 T = TypeVar("T")
 
 
@@ -163,17 +183,6 @@ def tool(
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
-    """A folder whose files a pack reads."""
-
-    folder: Path
-    include: Sequence[str]
-    exclude: Sequence[str]
-    suffix: str = ""
-    """What every name must end with, whatever the globs say."""
-
-
-@dataclass(frozen=True, slots=True)
 class FileText:
     """One file as a pack's reader gets it: decoded, without byte order mark."""
 
@@ -201,8 +210,37 @@ class Reading(Generic[RecordT]):
     """Of path, digest and record; and whether the page counts as read for the first
     time."""
     forget: Callable[[apsw.Connection, str], None]
+    rename: Callable[[apsw.Connection, str, str], None]
+    """Of the path that was and the path that is: it is the same page. *save* follows,
+    with what it says at its new place."""
     settle: Callable[[apsw.Connection], bool]
     optimize: Callable[[apsw.Connection], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Resources(Generic[StateT]):
+    """What of a pack clients may read by URI, and how a change is noticed.
+
+    The three tools are not listed and cannot be called by clients: they answer the
+    requests of MCP that are about resources. Their names have a dot, which no listed
+    tool may have.
+    """
+
+    prefix: str
+    """What every URI of the pack begins with, and no URI of another."""
+    templates: tuple[Template, ...]
+    listing: Tool[ListResources, ResourceList]
+    read: Tool[ReadResource, Contents]
+    complete: Tool[CompleteVariable, Completions] | None
+    """For the variables of any of its templates."""
+    states: Callable[[apsw.Connection, Collection[str]], Mapping[str, StateT]]
+    """What the database says of each URI that exists. Asked when the database has
+    changed."""
+    token: Callable[[Project, StateT], Hashable]
+    """What of a state is another when a client should read again; may look at files,
+    not at the database. Asked twice a second for everything that is followed."""
+    list_token: Callable[[apsw.Connection], Hashable]
+    """Something that is another when resources came or went; cheap."""
 
 
 class PassageText(NamedTuple):
@@ -230,3 +268,4 @@ class Pack:
     """The texts of those rows it noted as passages (``store/vectors.py``)."""
     indented_text: bool = False
     """Whether the text block of a result is indented rather than compact."""
+    resources: Resources[Any] | None = None

@@ -66,7 +66,7 @@ async def measure(
     turn = anyio.CapacityLimiter(jobs)
     async with anyio.create_task_group() as models:
         # One for all queries of all sets: a model takes longer to load than to ask.
-        processes = ModelProcesses(models, Project(work, Settings()))
+        processes = ModelProcesses(models, Project(work, Settings(), work))
 
         async def take(corpus: Path, some: list[RelevanceSet]) -> None:
             async with turn:

@@ -3,11 +3,13 @@
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import anyio
 import pytest
+from vaults import NOWHERE
 from waiting import soon
 
 from ubp.actors.parser import Parser
@@ -24,6 +26,7 @@ from ubp.messages import (
     ParseFailed,
     ScanFinished,
 )
+from ubp.project import open_project
 
 STAMP = FileStamp(1, 2, 3)
 
@@ -34,13 +37,14 @@ import sys, time
 import msgspec
 from ubp.actors.frames import read_frame, write_frame
 from ubp.messages import FileChanged, FileUnchanged, FileStamp
+read_frame(sys.stdin.buffer)
 while (frame := read_frame(sys.stdin.buffer)) is not None:
     for change in msgspec.msgpack.decode(frame, type=list[FileChanged]):
         if "killer" in change.path:
             sys.exit(1)
         if "hanger" in change.path:
             time.sleep(600)
-        answer = FileUnchanged(change.pack, change.path, FileStamp(1, 2, 3))
+        answer = FileUnchanged(change.pack, change.path, FileStamp(1, 2, 3), '')
         write_frame(sys.stdout.buffer, msgspec.msgpack.encode(answer))
 """
 
@@ -49,7 +53,7 @@ class ScriptedProcess(ReadingProcess):
     """The parent's side, with another child."""
 
     def __init__(self) -> None:
-        super().__init__(Path(), [])
+        super().__init__(NOWHERE, [])
         self._command = [sys.executable, "-c", SCRIPT]
 
 
@@ -69,9 +73,8 @@ def rig(tmp_path: Path) -> Iterator[Rig]:
     events, inbox = channel[FileEvent](16)
     outbox, results = channel[IndexEvent](1)
     stop = anyio.Event()
-    parser = Parser(
-        inbox, outbox, start=lambda: ReadingProcess(tmp_path, ["docs"]), stop=stop
-    )
+    start = partial(ReadingProcess, open_project(tmp_path), ["docs"])
+    parser = Parser(inbox, outbox, start=start, stop=stop)
     with events, inbox, outbox, results:
         yield Rig(parser, events, results, stop, tmp_path)
 
@@ -201,15 +204,15 @@ async def test_a_process_that_is_killed_once_by_chance_costs_no_file(rig: Rig) -
     class Mortal(ReadingProcess):
         """Its first child ends before it has read anything."""
 
-        def _start(self) -> subprocess.Popen[bytes]:
-            process = super()._start()
+        def start(self) -> subprocess.Popen[bytes]:
+            process = super().start()
             if not processes:
                 processes.append(self)
                 process.kill()
                 process.wait()
             return process
 
-    rig.parser._start = lambda: Mortal(rig.root, ["docs"])
+    rig.parser._start = lambda: Mortal(open_project(rig.root), ["docs"])
     (rig.root / "docs/a.md").write_text("# A\n", encoding="utf-8")
 
     async with anyio.create_task_group() as group:
@@ -220,3 +223,19 @@ async def test_a_process_that_is_killed_once_by_chance_costs_no_file(rig: Rig) -
 
     assert processes
     assert isinstance(outcome, FileParsed)
+
+
+async def test_the_project_is_as_the_server_found_it(rig: Rig) -> None:
+    """However its settings are by now, and whether the docs folder was away."""
+    (rig.root / "docs").rename(rig.root / "away")
+    (rig.root / "ubp.toml").write_text("no = [ TOML", encoding="utf-8")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(rig.parser.run)
+        await rig.events.send(FileChanged("docs", "a.md", STAMP))
+        assert isinstance(await soon(rig.results), FileGone)
+        (rig.root / "away").rename(rig.root / "docs")
+        (rig.root / "docs/a.md").write_text("# A\n", encoding="utf-8")
+        await rig.events.send(FileChanged("docs", "a.md", STAMP))
+        assert isinstance(await soon(rig.results), FileParsed)
+        rig.events.close()

@@ -1,12 +1,19 @@
 """The watcher: disk compared with index."""
 
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
 import pytest
-from waiting import soon
+from anyio.abc import TaskStatus
+from vaults import write_files
+from waiting import soon, until
 
-from ubp.actors.ports import channel
+from ubp.actors import quiet
+from ubp.actors import watcher as watching
+from ubp.actors.notices import Notice
+from ubp.actors.ports import Inbox, Outbox, channel
 from ubp.actors.progress import Progress
 from ubp.actors.watcher import Scan, Watcher
 from ubp.actors.wiring import index_once, prepare_database
@@ -14,7 +21,8 @@ from ubp.messages import FileChanged, FileEvent, FileGone, ParseFailed, ScanFini
 from ubp.packs import discover
 from ubp.packs.docs.records import READER
 from ubp.project import Project, open_project
-from ubp.reading.walk import stamp_of
+from ubp.reading.source import Source
+from ubp.reading.walk import Found, Refused, stamp_of, walk
 from ubp.store.session import reading, writing
 
 FINGERPRINTS = {"docs": f"{READER}:"}
@@ -186,3 +194,294 @@ async def test_a_full_parser_makes_the_watcher_wait(project: Project) -> None:
 
                 rest = [await soon(inbox) for _ in range(5)]
                 assert isinstance(rest[-1], ScanFinished)
+
+
+# -- while the server runs -------------------------------------------------------------
+
+
+class Following:
+    """A watcher that is given notices by hand, and whose events nobody carries out."""
+
+    def __init__(
+        self,
+        project: Project,
+        watcher: Watcher,
+        heard: Outbox[Notice],
+        events: Inbox[FileEvent],
+    ) -> None:
+        self.watcher = watcher
+        self._folder = project.docs_dir
+        self._heard = heard
+        self._events = events
+
+    async def notice(self, *paths: str) -> None:
+        """Something stirred at *paths*, or anywhere."""
+        absolute = frozenset(str(self._folder / path) for path in paths)
+        await self._heard.send(Notice(absolute, everything=not paths))
+
+    async def next(self) -> tuple[type[FileEvent], str]:
+        """Of the next event the kind and the path."""
+        while True:
+            event = await soon(self._events)
+            match event:
+                case (
+                    FileChanged(path=path)
+                    | FileGone(path=path)
+                    | ParseFailed(path=path)
+                ):
+                    return type(event), path
+                case _:
+                    pass
+
+    async def nothing_but(self, kind: type[FileEvent]) -> None:
+        """The very next event is of this kind."""
+        assert isinstance(await soon(self._events), kind)
+
+    async def nothing_but_the_end(self) -> None:
+        await self.nothing_but(ScanFinished)
+
+
+@pytest.fixture
+def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(quiet, "QUIET", 0.02)
+
+
+@asynccontextmanager
+async def following(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Following]:
+    given: list[Outbox[Notice]] = []
+
+    async def by_hand(
+        _: object, __: object, heard: Outbox[Notice], *, task_status: TaskStatus[None]
+    ) -> None:
+        given.append(heard)
+        task_status.started()
+        await anyio.sleep_forever()
+
+    monkeypatch.setattr(watching, "watch_folder", by_hand)
+    async with writing(project.database) as session:
+        await session.run(prepare_database)
+    outbox, inbox = channel[FileEvent](100)
+    reader = discover()[0].reading
+    assert reader is not None
+    async with (
+        outbox,
+        inbox,
+        reading(project.database) as index,
+        anyio.create_task_group() as group,
+    ):
+        watcher = Watcher(
+            outbox,
+            sources={"docs": reader.source(project)},
+            fingerprints=FINGERPRINTS,
+            index=index,
+            scan=Scan(watch="auto"),
+            stop=anyio.Event(),
+            progress=Progress(),
+        )
+        group.start_soon(watcher.run)
+
+        async def has_begun() -> bool:
+            return bool(given)
+
+        await until(has_begun)
+        yield Following(project, watcher, given[0], inbox)
+        group.cancel_scope.cancel()
+
+
+def write(project: Project, *paths: str, text: str = "# A") -> None:
+    write_files(project.docs_dir, dict.fromkeys(paths, text))
+
+
+async def indexed(project: Project) -> None:
+    await index_once(project, discover(), Scan(), Progress(), embed=False)
+
+
+@pytest.mark.usefixtures("hurry")
+@pytest.mark.parametrize("place", [(), (".",), ("a",), ("a/x.md",)])
+async def test_a_file_deleted_on_its_way_is_gone_whatever_is_looked_at(
+    project: Project, monkeypatch: pytest.MonkeyPatch, place: tuple[str, ...]
+) -> None:
+    write(project, "a/x.md")
+    async with following(project, monkeypatch) as watcher:
+        assert await watcher.next() == (FileChanged, "a/x.md")
+        await watcher.nothing_but_the_end()
+        (project.docs_dir / "a/x.md").unlink()
+        await watcher.notice(*place)
+
+        assert await watcher.next() == (FileGone, "a/x.md")
+
+
+@pytest.mark.usefixtures("hurry")
+async def test_what_is_in_a_folder_that_vanished_is_not_gone_even_on_its_way(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(project, "x.md")
+    async with following(project, monkeypatch) as watcher:
+        assert await watcher.next() == (FileChanged, "x.md")
+        project.docs_dir.rename(project.root / "away")
+        await watcher.notice()
+
+        assert await watcher.next() == (ParseFailed, "")
+
+
+@pytest.mark.usefixtures("hurry")
+async def test_what_was_sent_is_forgotten_when_the_index_has_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody counts here what is done, as when a batch was lost with its parser."""
+    write(project, "x.md", "lost.md")
+    async with following(project, monkeypatch) as watcher:
+        for path in ("lost.md", "x.md"):
+            assert await watcher.next() == (FileChanged, path)
+        await watcher.nothing_but_the_end()
+        lost = (project.docs_dir / "lost.md").rename(project.root / "lost.md")
+        await indexed(project)
+        lost.rename(project.docs_dir / "lost.md")
+        await watcher.notice()
+
+        assert await watcher.next() == (FileChanged, "lost.md")
+        assert watcher.watcher._on_their_way["docs"].keys() == {"lost.md"}
+
+
+@pytest.mark.usefixtures("hurry")
+async def test_comparing_everything_for_nothing_says_nothing(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is done every now and then, and must not write to the index each time."""
+    write(project, "x.md")
+    await indexed(project)
+    async with following(project, monkeypatch) as watcher:
+        await watcher.nothing_but_the_end()
+        for _ in range(3):
+            await watcher.notice()
+            await anyio.sleep(0.1)
+        write(project, "x.md", text="# B")
+        await watcher.notice()
+
+        await watcher.nothing_but(FileChanged)
+        await watcher.nothing_but_the_end()
+
+
+# -- links -----------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("hurry")
+async def test_a_link_changes_and_goes_and_comes_with_what_it_leads_to(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(project, "a/target.txt")
+    (project.docs_dir / "link.md").symlink_to("a/target.txt")
+    await indexed(project)
+    async with following(project, monkeypatch) as watcher:
+        await watcher.nothing_but_the_end()
+        write(project, "a/target.txt", text="# Changed")
+        await watcher.notice("a/target.txt")
+        assert await watcher.next() == (FileChanged, "link.md")
+
+        (project.docs_dir / "a/target.txt").unlink()
+        await watcher.notice("a/target.txt")
+        assert await watcher.next() == (ParseFailed, "link.md")
+
+        write(project, "a/target.txt", text="# Back")
+        await watcher.notice("a/target.txt")
+        assert await watcher.next() == (FileChanged, "link.md")
+
+
+# -- what is gone, and what has moved --------------------------------------------------
+
+
+@pytest.mark.usefixtures("hurry")
+async def test_what_is_gone_waits_for_a_place_where_it_may_be_now(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(project, "old.md")
+    await indexed(project)
+    async with following(project, monkeypatch) as watcher:
+        await watcher.nothing_but_the_end()
+        (project.docs_dir / "old.md").rename(project.docs_dir / "new.md")
+        await watcher.notice("old.md")
+        for _ in range(10):  # the new place is not at rest
+            await watcher.notice("new.md")
+            await anyio.sleep(0.01)
+
+        assert await watcher.next() == (FileChanged, "new.md")
+        assert await watcher.next() == (FileGone, "old.md")
+
+
+@asynccontextmanager
+async def stirring(watcher: Following, path: str) -> AsyncIterator[None]:
+    """Somebody keeps writing to *path*."""
+
+    async def stir() -> None:
+        while True:
+            await watcher.notice(path)
+            await anyio.sleep(0.005)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(stir)
+        yield
+        group.cancel_scope.cancel()
+
+
+@pytest.mark.usefixtures("hurry")
+async def test_what_is_gone_does_not_wait_for_what_cannot_be_a_page(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quiet, "PATIENCE", 3_600)
+    monkeypatch.setattr(watching, "PATIENCE", 3_600)
+    write(project, "x.md", "app.log")
+    await indexed(project)
+    async with following(project, monkeypatch) as watcher:
+        await watcher.nothing_but_the_end()
+        async with stirring(watcher, "app.log"):
+            (project.docs_dir / "x.md").unlink()
+            await watcher.notice("x.md")
+
+            assert await watcher.next() == (FileGone, "x.md")
+
+
+@pytest.mark.usefixtures("hurry")
+async def test_what_is_gone_does_not_wait_for_ever_for_a_busy_page(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quiet, "PATIENCE", 3_600)
+    monkeypatch.setattr(watching, "PATIENCE", 0.2)
+    write(project, "x.md", "busy.md")
+    await indexed(project)
+    async with following(project, monkeypatch) as watcher:
+        await watcher.nothing_but_the_end()
+        async with stirring(watcher, "busy.md"):
+            (project.docs_dir / "x.md").unlink()
+            await watcher.notice("x.md")
+
+            assert await watcher.next() == (FileGone, "x.md")
+
+
+async def test_a_file_that_moves_while_everything_is_compared_is_not_gone(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was not yet where one had looked, and no longer where one looked then."""
+    write(project, "old.md", "other.md")
+    await indexed(project)
+    async with following(project, monkeypatch) as watcher:
+        await watcher.nothing_but_the_end()
+
+        def overtaken(source: Source, below: str = "") -> Iterator[Found | Refused]:
+            found = list(walk(source, below))
+            if below == "" and (project.docs_dir / "old.md").exists():
+                (project.docs_dir / "old.md").rename(project.docs_dir / "new.md")
+                found = [each for each in found if each.path != "old.md"]
+            return iter(found)
+
+        async def has_moved() -> bool:
+            return (project.docs_dir / "new.md").exists()
+
+        monkeypatch.setattr(watching, "walk", overtaken)
+        await watcher.notice()
+        await until(has_moved)
+        await watcher.notice("new.md")
+
+        assert await watcher.next() == (FileChanged, "new.md")
+        assert await watcher.next() == (FileGone, "old.md")

@@ -21,7 +21,8 @@ from ubp.messages import RunTool
 from ubp.packs import discover, tools_of
 from ubp.packs.docs import queries
 from ubp.project import Project, open_project
-from ubp.store import files, vectors
+from ubp.store import damage, files, vectors
+from ubp.store.lock import holding
 from ubp.store.session import reading
 from ubp.store.vectors import VectorProgress
 
@@ -153,18 +154,32 @@ async def test_a_stop_in_the_middle_leaves_an_index_the_next_run_completes(
     assert await counts(project) == queries.Counts(30, 30, 30, 29)
 
 
-async def test_a_file_that_is_no_database_is_an_error_that_says_what_to_do(
+NO_DATABASE = b"this is not a database, but long enough to look like one" * 9
+
+
+async def test_a_file_that_is_no_database_is_set_aside_and_made_anew(
     project: Project,
 ) -> None:
     project.prepare()
-    project.database.write_bytes(b"this is not a database, but long enough to look" * 9)
+    project.database.write_bytes(NO_DATABASE)
 
-    with pytest.raises(Exception) as caught:  # noqa: PT011 - looked into below
-        await index_once(project, discover(), Scan(), Progress())
+    await index_once(project, discover(), Scan(), Progress(), embed=False)
+
+    assert await counts(project) == queries.Counts(30, 30, 30, 29)
+    assert damage.kept(project.database).read_bytes() == NO_DATABASE
+
+
+async def test_beside_a_server_a_damaged_index_is_left_to_it(project: Project) -> None:
+    project.prepare()
+    project.database.write_bytes(NO_DATABASE)
+    with holding(project.lock_file), pytest.raises(Exception) as caught:  # noqa: PT011
+        await index_once(project, discover(), Scan(), Progress(), embed=False)
 
     error = innermost(caught.value)
     assert isinstance(error, DatabaseError)
     assert "ubp index" in error.hint
+    assert damage.reported(project.database)
+    assert project.database.read_bytes() == NO_DATABASE
 
 
 # -- meaning ---------------------------------------------------------------------------

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from models import NoMeaning
 from msgspec import Struct
+from structlog.testing import capture_logs
 from waiting import PATIENCE, soon
 
+from ubp.actors import writer as writer_module
 from ubp.actors.ports import Call, Inbox, Outbox, ask, channel
 from ubp.actors.progress import Progress
 from ubp.actors.tool_runner import ToolRunner
@@ -25,8 +27,10 @@ from ubp.messages import (
     FileParsed,
     FileStamp,
     IndexEvent,
+    Known,
     MadeVectors,
     ModelCompleted,
+    ParseFailed,
     RunTool,
     ScanFinished,
     TextsChanged,
@@ -38,7 +42,9 @@ from ubp.packs import discover
 from ubp.packs.docs import queries
 from ubp.packs.docs.records import read_page
 from ubp.project import open_project
-from ubp.store import files, vectors
+from ubp.reading.walk import stamp_of
+from ubp.store import connection, files, vectors
+from ubp.store import session as store_session
 from ubp.store.session import Session, writing
 from ubp.toolkit import Context, Effect, ErrorStyle, FileText, Pack, tool
 
@@ -66,10 +72,12 @@ class Rig(NamedTuple):
     progress: Progress
     root: Path
 
-    def parsed(self, path: str, text: str) -> FileParsed:
+    def parsed(
+        self, path: str, text: str, stamp: FileStamp = STAMP, digest: str = "digest"
+    ) -> FileParsed:
         record, warnings = read_page(FileText(path, text, open_project(self.root)))
         encoded = msgspec.msgpack.encode(record)
-        return FileParsed("docs", path, STAMP, "digest", encoded, tuple(warnings))
+        return FileParsed("docs", path, stamp, digest, encoded, tuple(warnings))
 
 
 @asynccontextmanager
@@ -93,6 +101,7 @@ async def running(root: Path) -> AsyncIterator[Rig]:
             packs=discover(),
             runner=ToolRunner(project, [tools], NoMeaning()),
             progress=progress,
+            folders={"docs": root},
         )
         with (
             events,
@@ -120,6 +129,57 @@ async def test_documents_are_stored_and_links_settled(tmp_path: Path) -> None:
         await settled(rig)
 
         assert await rig.session.run(queries.counts) == queries.Counts(2, 2, 2, 1)
+
+
+async def test_old_text_is_not_stored_over_what_is_on_disk(tmp_path: Path) -> None:
+    """Another process may have been quicker with what was written later."""
+    (tmp_path / "a.md").write_text("new", encoding="utf-8")
+    now = stamp_of((tmp_path / "a.md").stat())
+    async with running(tmp_path) as rig:
+        await rig.events.send(rig.parsed("a.md", "new", now, "new"))
+        await rig.events.send(rig.parsed("a.md", "old", STAMP, "old"))
+        await rig.events.send(ParseFailed("docs", "a.md", "Older still.", STAMP))
+        await rig.events.send(ScanFinished(1, 1, 0))
+        await settled(rig)
+
+        known = await rig.session.run(files.known, "docs")
+        assert known == {"a.md": Known(now, "new")}
+
+
+async def test_text_that_is_old_by_now_is_stored_until_there_is_newer(
+    tmp_path: Path,
+) -> None:
+    """A file that is always being written would be in no index otherwise."""
+    (tmp_path / "a.md").write_text("newest", encoding="utf-8")
+    async with running(tmp_path) as rig:
+        await rig.events.send(rig.parsed("a.md", "older", FileStamp(1, 1, 1), "older"))
+        await rig.events.send(rig.parsed("a.md", "old", STAMP, "old"))
+        await rig.events.send(ScanFinished(1, 1, 0))
+        await settled(rig)
+
+        known = await rig.session.run(files.known, "docs")
+        assert known == {"a.md": Known(STAMP, "old")}
+
+
+async def test_another_process_may_write_for_as_long_as_it_likes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "BUSY_TIMEOUT_MS", 1)
+    monkeypatch.setattr(store_session, "_TURNS", 1)
+    monkeypatch.setattr(writer_module, "_NO_ROOM", 0.01)
+    with capture_logs() as logs:
+        async with running(tmp_path) as rig:
+            other = connection.open_writer(tmp_path / ".ubp/index.db")
+            other.execute("BEGIN IMMEDIATE")
+            await rig.events.send(rig.parsed("a.md", "text"))
+            await rig.events.send(ScanFinished(1, 1, 0))
+            with anyio.fail_after(PATIENCE):
+                while not any(log["event"] == "index.no_room" for log in logs):
+                    await anyio.sleep(0.01)
+            other.execute("ROLLBACK")
+            other.close()
+            await settled(rig)
+            assert (await rig.session.run(queries.counts)).pages == 1
 
 
 async def test_a_document_that_cannot_be_stored_is_a_failure_of_its_own(

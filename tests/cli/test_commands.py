@@ -255,6 +255,26 @@ def test_a_damaged_index_is_found_by_the_doctor(run: Run, root: Path) -> None:
     assert index["verdict"] == "fail"
     assert "ubp index" in index["hint"]
 
+    assert "26 pages" in run("index").out
+    [index] = [
+        c for c in run("doctor", "--json").value["checks"] if c["name"] == "index"
+    ]
+    assert index["verdict"] == "warn"
+    assert "index.db.damaged" in index["hint"]
+
+
+def test_the_doctor_notices_a_full_disk(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = shutil.disk_usage("/")._replace(free=4_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
+
+    done = run("doctor", "--json")
+
+    assert done.code == 1
+    [writing] = [c for c in done.value["checks"] if c["name"] == "writing"]
+    assert "disk is full" in writing["finding"]
+
 
 def test_failures_and_warnings_are_shown_with_their_reasons(
     run: Run, root: Path
@@ -400,3 +420,43 @@ def test_another_site_prefix_reads_every_page_again_and_keeps_it_stale(
     assert [link["filepath"] for link in links] == ["index.md"]
     assert run("stale", "--json").value["total"] == stale > 0
     assert run("index", "--json").value["documents_processed"] == 0
+
+
+def test_pages_that_git_comes_to_ignore_leave_the_index_and_come_back(
+    run: Run, root: Path
+) -> None:
+    run("index")
+    (root / ".gitignore").write_text("/docs/specs/\n", encoding="utf-8")
+    specs = len(list((root / "docs/specs").rglob("*.md")))
+
+    assert run("status", "--json").value["waiting_files"] == specs > 0
+    assert run("index", "--json").value["documents_removed"] == specs
+    assert run("index", "--file", "specs/hold-queue.md").code == 1
+    (root / "ubp.toml").write_text("[source]\ngitignore = false\n", encoding="utf-8")
+    assert run("index", "--json").value["total_documents"] == 26
+
+
+def test_a_moved_page_keeps_its_id(run: Run, root: Path) -> None:
+    run("index")
+    before = run("get-page", "specs/hold-queue.md", "--json").value["doc_id"]
+    (root / "docs/specs").rename(root / "docs/moved")
+
+    run("index")
+
+    assert run("get-page", "moved/hold-queue.md", "--json").value["doc_id"] == before
+    assert run("status", "--json").value["total_documents"] == 26
+
+
+def test_doctor_says_where_the_pages_are_and_why_there_are_none(
+    run: Run, root: Path
+) -> None:
+    def docs_folder() -> dict[str, str]:
+        checks = run("doctor", "--json").value["checks"]
+        return next(each for each in checks if each["name"] == "docs folder")
+
+    (root / ".gitignore").write_text("*.md\n", encoding="utf-8")
+    assert docs_folder()["verdict"] == "warn"
+    assert "git" in docs_folder()["hint"]
+    globs = f"include = ['{'{a,b}' * 12}']"
+    (root / "ubp.toml").write_text(f"[source]\n{globs}\n", encoding="utf-8")
+    assert docs_folder()["verdict"] == "fail"

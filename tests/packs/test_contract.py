@@ -4,7 +4,9 @@ import re
 import shutil
 from collections.abc import Iterator
 from importlib import invalidate_caches
+from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -13,7 +15,7 @@ import ubp.packs
 from ubp.packs import discover, enabled
 from ubp.protocol.catalog import describe
 from ubp.store import migrations
-from ubp.toolkit import AnyTool, Effect, Pack
+from ubp.toolkit import AnyTool, Effect, Pack, Resources
 
 PACKS = list(discover())
 TOOLS = [tool for pack in PACKS for tool in pack.tools]
@@ -82,6 +84,36 @@ def test_migrations_apply_to_an_empty_database_and_keep_to_their_prefix(
     names = {name for (name,) in made if not name.startswith("sqlite_")}
     assert names - {"migration"}
     assert {n for n in names if not n.startswith(f"{pack.name}_")} == {"migration"}
+
+
+RESOURCES = [(pack, pack.resources) for pack in PACKS if pack.resources is not None]
+
+
+def test_a_uri_belongs_to_one_pack_at_most() -> None:
+    prefixes = sorted(resources.prefix for _, resources in RESOURCES)
+
+    assert all(re.match(r"[a-z][a-z0-9+.-]*://", prefix) for prefix in prefixes)
+    assert [(a, b) for a, b in pairwise(prefixes) if b.startswith(a)] == []
+
+
+@pytest.mark.parametrize(("pack", "resources"), RESOURCES)
+def test_every_template_is_within_the_packs_own_uris(
+    pack: Pack, resources: Resources[Any]
+) -> None:
+    del pack
+    for template in resources.templates:
+        assert template.uri.startswith(resources.prefix)
+        assert template.variables
+        assert template.description
+
+
+@pytest.mark.parametrize(("pack", "resources"), RESOURCES)
+def test_the_tools_behind_resources_only_read_and_have_names_no_client_can_call(
+    pack: Pack, resources: Resources[Any]
+) -> None:
+    for tool in (resources.listing, resources.read, resources.complete):
+        assert tool is None or tool.effect is Effect.READ
+        assert tool is None or tool.name.startswith(f"{pack.name}.")
 
 
 @pytest.fixture

@@ -13,10 +13,13 @@ from ubp.errors import (
     InternalError,
     InvalidArguments,
     PageNotFound,
+    ResourceNotFound,
+    ResourceTooLarge,
+    TooManySubscriptions,
     UbpError,
     UnknownTool,
 )
-from ubp.protocol.replies import WireError, failure, success
+from ubp.protocol.replies import WireError, failure, refusal, success
 from ubp.toolkit import ErrorStyle, Pack
 
 
@@ -93,3 +96,36 @@ def test_the_text_says_what_the_structure_says(indented: bool, text: str) -> Non
 def test_an_error_never_repeats_megabytes() -> None:
     assert len(PageNotFound("x" * 1_000_000).message) < 1_000
     assert len(UnknownTool("x" * 1_000_000).message) < 1_000
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (InvalidArguments("x"), -32602),
+        (ResourceTooLarge(2, 1), -32004),
+        (TooManySubscriptions(1), -32005),
+        (InternalError(), -32603),
+        (Busy("x"), -32603),
+    ],
+)
+def test_other_requests_are_refused_with_a_code(error: UbpError, code: int) -> None:
+    for version in ("2024-11-05", "2025-11-25", "2026-07-28"):
+        reply = refusal(error, version)
+
+        assert (reply.code, reply.data) == (code, {"code": error.code})
+
+
+@pytest.mark.parametrize(
+    ("version", "code"),
+    [("2024-11-05", -32002), ("2025-11-25", -32002), ("2026-07-28", -32602)],
+)
+def test_a_resource_that_is_not_there_has_the_code_of_its_time(
+    version: str, code: int
+) -> None:
+    reply = refusal(ResourceNotFound("ubp://docs/x.md"), version)
+
+    assert reply == WireError(
+        code,
+        "Resource not found",
+        {"uri": "ubp://docs/x.md", "code": "resource_not_found"},
+    )

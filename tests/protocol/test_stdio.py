@@ -147,3 +147,17 @@ async def test_a_stop_ends_the_input_as_the_client_would(pipes: Pipes) -> None:
 
         with pytest.raises(anyio.EndOfStream):
             await soon(wire.incoming)
+
+
+async def test_the_end_of_the_input_is_told_to_whoever_waits_for_a_stop(
+    pipes: Pipes,
+) -> None:
+    """So that streams, which would never end by themselves, are answered in time."""
+    stop = anyio.Event()
+    async with open_wire(pipes.server, stop) as wire:
+        os.write(pipes.to_server, request(1))
+        await soon(wire.incoming)
+        os.close(pipes.to_server)
+
+        with anyio.fail_after(10):
+            await stop.wait()

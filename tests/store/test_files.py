@@ -42,10 +42,20 @@ def test_touched_file_keeps_its_digest() -> None:
     db = fresh()
     files.remember(db, "docs", "a.md", STAMP, "digest", [Warned("w", "W.")])
 
-    files.touch(db, "docs", "a.md", LATER)
+    files.touch(db, "docs", "a.md", LATER, "digest")
 
     assert files.known(db, "docs") == {"a.md": Known(LATER, "digest")}
     assert len(files.warnings(db)) == 1
+
+
+def test_a_file_of_other_content_is_not_touched() -> None:
+    """Or it would pass for what is on disk, and never be read again."""
+    db = fresh()
+    files.remember(db, "docs", "a.md", STAMP, "digest", [])
+
+    files.touch(db, "docs", "a.md", LATER, "another")
+
+    assert files.known(db, "docs") == {"a.md": Known(STAMP, "digest")}
 
 
 def test_failed_file_is_known_without_a_digest() -> None:
@@ -105,3 +115,75 @@ def test_warnings_are_in_the_order_they_were_given() -> None:
         Noted("docs", "b.md", "a", "Second."),
         Noted("docs", "b.md", "z", "First."),
     ]
+
+
+# -- moved -----------------------------------------------------------------------------
+
+
+def test_renamed_file_is_known_at_its_new_path_with_its_warnings() -> None:
+    db = fresh()
+    files.remember(db, "docs", "a.md", STAMP, "digest", [Warned("w", "W.")])
+    files.remember(db, "notes", "a.md", STAMP, "digest", [])
+    files.fail(db, "docs", "b.md", "Not UTF-8.", LATER)
+
+    files.rename(db, "docs", "a.md", "b.md")
+
+    assert files.known(db, "docs") == {"b.md": Known(STAMP, "digest")}
+    assert files.known(db, "notes") == {"a.md": Known(STAMP, "digest")}
+    assert files.warnings(db) == [Noted("docs", "b.md", "w", "W.")]
+    assert files.failures(db) == []
+
+
+def test_renaming_what_is_not_there_is_nothing() -> None:
+    db = fresh()
+
+    files.rename(db, "docs", "a.md", "b.md")
+
+    assert files.known(db, "docs") == {}
+
+
+def test_files_of_the_same_content_are_those_of_the_same_name_and_then_by_path() -> (
+    None
+):
+    db = fresh()
+    for path in ("b/y.md", "a.md", "y.md", "c/xy.md"):
+        files.remember(db, "docs", path, STAMP, "same", [])
+    files.remember(db, "docs", "d/y.md", STAMP, "other", [])
+    files.remember(db, "notes", "n/y.md", STAMP, "same", [])
+
+    found = files.same_content(db, "docs", "new/y.md", "same")
+
+    assert found == ["b/y.md", "y.md", "a.md", "c/xy.md"]
+
+
+def test_file_that_is_known_has_none_of_the_same_content() -> None:
+    db = fresh()
+    for path in ("a.md", "b.md"):
+        files.remember(db, "docs", path, STAMP, "same", [])
+
+    assert files.same_content(db, "docs", "a.md", "same") == []
+
+
+def test_of_very_many_files_of_the_same_content_some_are_enough() -> None:
+    db = fresh()
+    for number in range(200):
+        files.remember(db, "docs", f"{number}.md", STAMP, "empty", [])
+
+    found = files.same_content(db, "docs", "new/199.md", "empty")
+
+    assert len(found) < 100
+    assert found[0] == "199.md"
+
+
+def test_content_is_looked_for_by_an_index() -> None:
+    """A new project brings every file as one that is not known yet."""
+    db = fresh()
+
+    plan = db.execute(f"EXPLAIN QUERY PLAN {files._SAME_CONTENT}", _ASKED)
+
+    steps = " ".join(row[3] for row in plan)
+    assert "file_by_digest (digest=? AND pack=?)" in steps
+    assert "SCAN file" not in steps
+
+
+_ASKED = {"pack": "", "path": "", "digest": "", "name": "", "most": 1}

@@ -1,5 +1,6 @@
 """Numbered SQL files, each applied once, each whole or not at all."""
 
+import shutil
 from pathlib import Path
 
 import anyio
@@ -11,9 +12,11 @@ from vaults import write_files
 
 from ubp.actors.wiring import prepare_database
 from ubp.errors import Busy, DatabaseError
+from ubp.messages import FileStamp
 from ubp.packs import discover
+from ubp.store import files
 from ubp.store.connection import open_writer
-from ubp.store.migrations import Set, apply, pending
+from ubp.store.migrations import CORE, Set, apply, pending
 from ubp.store.session import writing
 
 ONE = "CREATE TABLE one (n);"
@@ -166,9 +169,21 @@ async def test_preparing_waits_for_another_process_to_finish(tmp_path: Path) -> 
         assert await session.run(tables)
 
 
+def test_files_an_older_version_knew_are_found_by_their_content(tmp_path: Path) -> None:
+    for file in ("0001_files.sql", "0002_vectors.sql"):
+        shutil.copy(CORE.folder / file, tmp_path)
+    db = open_writer(":memory:")
+    apply(db, [Set("core", tmp_path)])
+    files.remember(db, "docs", "a.md", FileStamp(1, 2, 3), "digest", [])
+
+    apply(db, [CORE])
+
+    assert files.same_content(db, "docs", "b.md", "digest") == ["a.md"]
+
+
 def test_every_table_of_a_pack_begins_with_its_name() -> None:
     db = fresh()
-    core = {"file", "failure", "warning", "migration", "reading"}
+    core = {"file", "file_by_digest", "failure", "warning", "migration", "reading"}
     core |= {"model", "passage", "vector", "slot", "vector_block", "vector_data"}
     core |= {"vector_counter", "model_state", "passage_state", "passage_waiting"}
     packs = tuple(f"{pack.name}_" for pack in discover())

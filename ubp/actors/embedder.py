@@ -20,7 +20,7 @@ from ubp.actors.ports import Call, Inbox, Outbox, ask
 from ubp.actors.progress import Progress
 from ubp.embedding import library
 from ubp.embedding.models import OFF, Model, chosen
-from ubp.errors import UbpError
+from ubp.errors import NoRoom, UbpError
 from ubp.languages import language_of
 from ubp.messages import (
     AimAt,
@@ -49,6 +49,9 @@ _STORE_WITHIN = 120.0
 
 _LOOK_AGAIN = 60.0
 """Seconds after which a model that could not be used is looked for again."""
+
+_ROOM_AGAIN = 5.0
+"""Seconds after which storing is tried again on a full disk."""
 
 _MOST_CHARACTERS = 100_000
 """Of one batch: what a crash would cost, and a change has to wait for."""
@@ -92,8 +95,12 @@ class Embedder:
         packs: Sequence[Pack],
         progress: Progress,
         again: bool = False,
+        turn: anyio.Event | None = None,
     ) -> None:
-        """*again*: what could not be embedded before is tried once more."""
+        """*again*: what could not be embedded before is tried once more.
+
+        Until *turn* is set, stored texts are left to another process.
+        """
         self._nudges = nudges
         self._queries = queries
         self._writer = writer
@@ -102,6 +109,7 @@ class Embedder:
         self._texts = {pack.name: pack.texts for pack in packs if pack.texts}
         self._progress = progress
         self._again = again
+        self._turn = turn
 
     async def run(self) -> None:
         async with anyio.create_task_group() as group:
@@ -143,6 +151,8 @@ class Embedder:
 
     async def _follow_changes(self, processes: ModelProcesses) -> None:
         """Embed what waits, whenever something changed; at the end, what is left."""
+        if self._turn is not None:
+            await self._turn.wait()
         ended = False
         while not ended:
             try:
@@ -150,7 +160,7 @@ class Embedder:
                 again = None
             except UbpError as error:
                 self._tell(error)
-                again = _LOOK_AGAIN
+                again = _ROOM_AGAIN if isinstance(error, NoRoom) else _LOOK_AGAIN
             with anyio.move_on_after(again):
                 try:
                     await self._nudges.receive()

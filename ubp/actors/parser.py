@@ -9,6 +9,7 @@ from ubp.actors.ports import Inbox, Outbox
 from ubp.actors.reading_child import ReaderBug
 from ubp.actors.reading_process import Answer, ReaderLost, ReadingProcess
 from ubp.messages import (
+    ChangesComing,
     FileChanged,
     FileEvent,
     FileGone,
@@ -66,6 +67,8 @@ class Parser:
                 changes: list[FileChanged] = []
                 for event in events:
                     match event:
+                        case ChangesComing():
+                            await anyio.to_thread.run_sync(process.start)
                         case FileChanged():
                             changes.append(event)
                         case FileGone() | ParseFailed() | ScanFinished():

@@ -4,7 +4,7 @@
 the service is opened through this name, and a test sees to it that each has a size.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -15,9 +15,12 @@ from anyio import create_memory_object_stream as channel
 from anyio.streams.memory import MemoryObjectReceiveStream as Inbox
 from anyio.streams.memory import MemoryObjectSendStream as Outbox
 
-from ubp.errors import ActorStopped, Busy, UbpError
+from ubp.errors import ActorStopped, Busy, IndexDamaged, UbpError
 
-__all__ = ("Call", "Inbox", "Outbox", "ask", "channel", "nudge")
+__all__ = ("Call", "Inbox", "Outbox", "ask", "ask_current", "channel", "nudge")
+
+_REPLACED_WITHIN = 15.0
+"""Seconds a caller waits for another database to take the place of one that is gone."""
 
 RequestT = TypeVar("RequestT")
 AnswerT = TypeVar("AnswerT")
@@ -79,6 +82,29 @@ async def ask(
     if isinstance(answer, UbpError):
         raise answer
     return answer
+
+
+async def ask_current(
+    outbox: Callable[[], Outbox[Call[RequestT, AnswerT]]],
+    request: RequestT,
+    *,
+    within: float,
+) -> AnswerT:
+    """Ask, and ask again if the database is replaced meanwhile. Only to read from it.
+
+    Raises:
+        Busy, ActorStopped: As for :func:`ask`.
+    """
+    deadline = anyio.current_time() + _REPLACED_WITHIN
+    while True:
+        asked = outbox()
+        try:
+            return await ask(asked, request, within=within)
+        except (ActorStopped, IndexDamaged):
+            while outbox() is asked:
+                if anyio.current_time() > deadline:
+                    raise
+                await anyio.sleep(0.02)
 
 
 def nudge(outbox: Outbox[RequestT], message: RequestT) -> None:

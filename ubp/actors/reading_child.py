@@ -4,15 +4,16 @@ Parsing is Python, and Python in a thread would take the interpreter from the ev
 loop and from every query. In a process of its own, at low priority, it cannot; and a
 file that hangs or kills a parser costs this process, not the service.
 
-Frames hold MessagePack messages. A list of ``FileChanged`` goes in; for each, in order,
-one ``ReadOutcome`` or ``ReaderBug`` comes out.
+Frames hold MessagePack messages. A ``ReaderSetup`` goes in first, then one list of
+``FileChanged`` after the other; for each change, in order, one ``ReadOutcome`` or
+``ReaderBug`` comes out.
 """
 
 import hashlib
 import os
 import signal
-import sys
 import traceback
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +21,7 @@ import msgspec
 from msgspec import Struct
 
 from ubp.actors.frames import read_frame, write_frame
+from ubp.config import Settings
 from ubp.messages import (
     FileChanged,
     FileGone,
@@ -29,14 +31,33 @@ from ubp.messages import (
     ReadOutcome,
 )
 from ubp.packs import enabled
-from ubp.project import Project, open_project
+from ubp.project import Project
 from ubp.reading.markdown import normalise
 from ubp.reading.walk import open_file, stamp_of
 from ubp.toolkit import FileText, Reading, Source
 
-__all__ = ("ReaderBug", "main", "outcome")
+__all__ = ("ReaderBug", "ReaderSetup", "main", "outcome")
 
 _NICENESS = 10
+
+
+class ReaderSetup(Struct, frozen=True):
+    """The project as its server knows it: on disk it may be another by now."""
+
+    root: str
+    docs_dir: str
+    settings: Settings
+    packs: list[str]
+
+    @classmethod
+    def of(cls, project: Project, packs: Sequence[str]) -> "ReaderSetup":
+        return cls(
+            str(project.root), str(project.docs_dir), project.settings, list(packs)
+        )
+
+    @property
+    def project(self) -> Project:
+        return Project(Path(self.root), self.settings, Path(self.docs_dir))
 
 
 class ReaderBug(Struct, frozen=True, tag=True):
@@ -67,7 +88,7 @@ def outcome(
         return ParseFailed(pack, path, f"Cannot be read: {why}.")
     digest = hashlib.sha256(raw).hexdigest()
     if digest == change.digest:
-        return FileUnchanged(pack, path, stamp)
+        return FileUnchanged(pack, path, stamp, digest)
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -87,7 +108,7 @@ def _real_folder(folder: Path) -> str:
     return os.path.realpath(folder).rstrip(os.sep) + os.sep
 
 
-def main(root: str, packs: str) -> None:
+def main() -> None:
     """Serve frames until the input ends."""
     # The service decides when this ends; an interrupt at the terminal is its business.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -96,10 +117,14 @@ def main(root: str, packs: str) -> None:
     frames_in = os.fdopen(os.dup(0), "rb")
     frames_out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not print into the frames
-    project = open_project(Path(root))
+    setup = read_frame(frames_in)
+    if setup is None:
+        return
+    wanted = msgspec.msgpack.decode(setup, type=ReaderSetup)
+    project = wanted.project
     readings = {
         pack.name: (pack.reading.source(project), pack.reading)
-        for pack in enabled(packs.split(","))
+        for pack in enabled(wanted.packs)
         if pack.reading is not None
     }
     decode = msgspec.msgpack.Decoder(list[FileChanged]).decode
@@ -116,4 +141,4 @@ def main(root: str, packs: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -6,12 +6,12 @@ Blocking; the parser actor calls it in a thread.
 import subprocess
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from contextlib import suppress
 
 import msgspec
 
 from ubp.actors.frames import read_frame, write_frame
-from ubp.actors.reading_child import ReaderBug
+from ubp.actors.reading_child import ReaderBug, ReaderSetup
 from ubp.messages import (
     FileChanged,
     FileGone,
@@ -19,6 +19,7 @@ from ubp.messages import (
     FileUnchanged,
     ParseFailed,
 )
+from ubp.project import Project
 
 __all__ = ("Answer", "ReaderLost", "ReadingProcess")
 
@@ -34,15 +35,10 @@ class ReaderLost(Exception):
 class ReadingProcess:
     """A reading process, started when it is first needed."""
 
-    def __init__(self, root: Path, packs: Sequence[str]) -> None:
-        self._command = [
-            sys.executable,
-            "-P",  # the current directory may hold anything; it is not ours to import
-            "-m",
-            "ubp.actors.reading_child",
-            str(root),
-            ",".join(packs),
-        ]
+    def __init__(self, project: Project, packs: Sequence[str]) -> None:
+        # The current directory may hold anything; it is not ours to import.
+        self._command = [sys.executable, "-P", "-m", "ubp.actors.reading_child"]
+        self._setup = msgspec.msgpack.encode(ReaderSetup.of(project, packs))
         self._process: subprocess.Popen[bytes] | None = None
 
     def read(self, changes: Sequence[FileChanged], answers: list[Answer]) -> None:
@@ -51,7 +47,7 @@ class ReadingProcess:
         Raises:
             ReaderLost: The process ended; the file after the last answer is at fault.
         """
-        process = self._process or self._start()
+        process = self.start()
         if process.stdin is None or process.stdout is None:
             raise ReaderLost
         try:
@@ -79,11 +75,16 @@ class ReadingProcess:
                 except OSError:
                     continue
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        self._process = subprocess.Popen(  # noqa: S603
-            self._command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start the process unless it runs; until it is needed it can get ready."""
+        if self._process is None:
+            self._process = subprocess.Popen(  # noqa: S603
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+            if self._process.stdin is not None:
+                with suppress(OSError):  # ended already, which whoever reads finds out
+                    write_frame(self._process.stdin, self._setup)  # type: ignore[arg-type]
         return self._process

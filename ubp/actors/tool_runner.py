@@ -9,7 +9,7 @@ import structlog
 from ubp.actors.ports import Call
 from ubp.errors import InternalError, ServiceError, UbpError
 from ubp.messages import RunTool
-from ubp.packs import tools_of
+from ubp.packs import operations_of
 from ubp.project import Project
 from ubp.telemetry import get_logger
 from ubp.toolkit import Context, Database, Meaning, Pack, timing
@@ -27,7 +27,7 @@ class ToolRunner:
     ) -> None:
         self._project = project
         self._meaning = meaning
-        self._tools = tools_of(packs)
+        self._tools = operations_of(packs)
 
     async def serve(self, call: Call[RunTool, Any], db: Database) -> None:
         """Answer *call*, or stop working on it when its caller has gone."""

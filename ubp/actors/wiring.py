@@ -7,8 +7,10 @@ The only file that knows the whole graph:
     protocol ─► writer                     calls that write
     writer ╌╌► embedder ─► writer          a nudge, then vectors for what was stored
     query pool ─► embedder                 a query that wants a vector
+    protocol ─► announcer ╌╌► protocol     what clients follow, and what of it changed
 
 The writer and the embedder are a cycle. It cannot lock up, because a nudge never waits.
+Nor does the announcer, which is in another one with the protocol.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -21,7 +23,10 @@ import anyio
 import anyio.to_thread
 import apsw
 
+from ubp.actors.announcer import Announcer, FollowCall
 from ubp.actors.embedder import Embedder
+from ubp.actors.followed import Followed
+from ubp.actors.keeper import Keeper
 from ubp.actors.meaning import AskedMeaning, EmbeddingCall
 from ubp.actors.parser import Parser
 from ubp.actors.ports import Call, Inbox, Outbox, channel
@@ -32,10 +37,19 @@ from ubp.actors.supervisor import supervise
 from ubp.actors.tool_runner import ToolRunner
 from ubp.actors.watcher import Scan, Watcher
 from ubp.actors.writer import Writer
-from ubp.messages import FileEvent, IndexEvent, RunTool, TextsChanged, VectorChange
+from ubp.errors import IndexDamaged, innermost
+from ubp.messages import (
+    FileEvent,
+    IndexEvent,
+    ResourcesChanged,
+    RunTool,
+    TextsChanged,
+    VectorChange,
+)
 from ubp.packs import discover
 from ubp.project import Project
-from ubp.store import migrations
+from ubp.store import damage, migrations
+from ubp.store.lock import Claim, claiming
 from ubp.store.session import Session, reading, writing
 from ubp.telemetry import get_logger
 from ubp.toolkit import Pack
@@ -66,6 +80,12 @@ PROTOCOL_TO_WRITER = 32
 POOL_TO_EMBEDDER = 16
 """At most one of each reader, with room."""
 
+PROTOCOL_TO_ANNOUNCER = 1
+"""It waits for each answer."""
+
+ANNOUNCER_TO_PROTOCOL = 1
+"""One is being told to the client; what comes meanwhile is collected into the next."""
+
 EMBEDDER_TO_WRITER = 1
 """It waits for each answer."""
 
@@ -79,35 +99,103 @@ STOP_WITHIN = 2.5
 """Seconds an orderly stop may take before everything is cancelled."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Service:
-    """A running service, as the protocol sees it."""
+    """A running service, as the protocol sees it.
+
+    After the database was replaced the channels are others: use them, keep none.
+    """
 
     reads: Outbox[Call[RunTool, Any]]
     writes: Outbox[Call[RunTool, Any]]
+    follows: Outbox[FollowCall]
+    announcements: Inbox[ResourcesChanged]
+    """This one stays, like what is followed."""
     progress: Progress
 
 
+@dataclass(frozen=True, slots=True)
+class _Following:
+    """What clients follow and how they are told: it outlives a database."""
+
+    followed: Followed
+    announcer: Outbox[ResourcesChanged]
+    announcements: Inbox[ResourcesChanged]
+
+
 @asynccontextmanager
-async def serving(project: Project, packs: Sequence[Pack]) -> AsyncIterator[Service]:
+async def serving(
+    project: Project, packs: Sequence[Pack], claim: Claim | None = None
+) -> AsyncIterator[Service]:
     """The service, from the first comparison until the block is left.
+
+    Whoever holds *claim* watches the files and embeds. Others answer from what is in
+    the database, and take over when it becomes theirs. None means that it is ours.
 
     Leaving stops it in order: no more calls, no more files, what is read is stored,
     and the database is closed. What does not end in time is cancelled; the index is
     intact either way.
     """
+    keeper = Keeper(project, claim)
+    async with anyio.create_task_group() as group:
+        service: Service = await group.start(_keep_serving, project, packs, keeper)
+        try:
+            yield service
+        finally:
+            log.debug("serve.stopping")
+            keeper.stop.set()
+            group.cancel_scope.deadline = anyio.current_time() + STOP_WITHIN
+
+
+async def _keep_serving(
+    project: Project,
+    packs: Sequence[Pack],
+    keeper: Keeper,
+    *,
+    task_status: anyio.abc.TaskStatus[Service],
+) -> None:
+    """Serve from one database after the other, until told to stop."""
+    service: Service | None = None
+    announced, announcements = channel[ResourcesChanged](ANNOUNCER_TO_PROTOCOL)
+    following = _Following(Followed(), announced, announcements)
+    with announced, announcements:
+        while not keeper.stop.is_set():
+            async with (
+                keeper.replacing_what_is_damaged(),
+                _generation(project, packs, keeper, following) as current,
+            ):
+                if service is None:
+                    service = current
+                    task_status.started(service)
+                service.reads, service.writes = current.reads, current.writes
+                service.follows = current.follows
+                service.progress = current.progress
+                await keeper.until_over()
+
+
+@asynccontextmanager
+async def _generation(
+    project: Project, packs: Sequence[Pack], keeper: Keeper, following: _Following
+) -> AsyncIterator[Service]:
+    """All actors on one database, for as long as it is the project's."""
     stop = anyio.Event()
+    turn, damaged = await keeper.begin()
     async with AsyncExitStack() as stack:
-        writer = await stack.enter_async_context(writable(project))
+        writer = await stack.enter_async_context(writable(project, damaged))
+        if await writer.run(_cannot_be_written):
+            log.warning(
+                "serve.read_only", hint="Make .ubp writable to have changes followed."
+            )
         readers = [
-            await stack.enter_async_context(reading(project.database))
-            for _ in range(READERS + 2)
+            await stack.enter_async_context(reading(project.database, damaged))
+            for _ in range(READERS + 3)
         ]
         progress = Progress()
         queries, query_inbox = channel[EmbeddingCall](POOL_TO_EMBEDDER)
         runner = ToolRunner(project, packs, AskedMeaning(queries))
+        scan = Scan(watch=project.settings.source.watch)
         pipeline = _pipeline(
-            project, packs, writer, readers.pop(), runner, Scan(), stop, progress
+            project, packs, writer, readers.pop(), runner, scan, stop, progress
         )
         embedder = Embedder(
             pipeline.nudges,
@@ -117,25 +205,60 @@ async def serving(project: Project, packs: Sequence[Pack]) -> AsyncIterator[Serv
             project=project,
             packs=packs,
             progress=progress,
+            turn=turn,
+        )
+        follows, follow_inbox = channel[FollowCall](PROTOCOL_TO_ANNOUNCER)
+        announcer = Announcer(
+            follow_inbox,
+            following.announcer.clone(),
+            following.followed,
+            session=readers.pop(),
+            project=project,
+            packs=packs,
         )
         reads, inbox = channel[Call[RunTool, Any]](PROTOCOL_TO_POOL)
         pool = QueryPool(inbox, sessions=readers, runner=runner)
+        for actor in (*pipeline.readers, pipeline.writer, embedder, announcer, pool):
+            stack.callback(actor.close)  # also if it is cancelled before it begins
         embedding = anyio.CancelScope()
         async with anyio.create_task_group() as group:
             group.start_soon(_embed, embedder, embedding, progress)
-            for actor, forgiven in (*pipeline.actors, (pool, FORGIVEN)):
-                group.start_soon(partial(supervise, actor, forgiven=forgiven))
+            group.start_soon(partial(supervise, pool, forgiven=FORGIVEN))
+            group.start_soon(
+                partial(supervise, announcer, forgiven=FORGIVEN, vital=False)
+            )
+            # Never forgiven: a half-understood write path is worse than a stop.
+            group.start_soon(partial(supervise, pipeline.writer, forgiven=0))
+            waiting = anyio.CancelScope()
+            group.start_soon(_read_files, pipeline, turn, waiting)
             try:
-                yield Service(reads, pipeline.writes, progress)
+                yield Service(
+                    reads, pipeline.writes, follows, following.announcements, progress
+                )
             finally:
-                log.debug("serve.stopping")
                 # First, or the writer would wait for it and it for the writer.
                 embedding.cancel()
                 stop.set()
+                waiting.cancel()
                 reads.close()
+                follows.close()
                 pipeline.writes.close()
                 queries.close()
                 group.cancel_scope.deadline = anyio.current_time() + STOP_WITHIN
+
+
+async def _read_files(
+    pipeline: "_Pipeline", turn: anyio.Event, waiting: anyio.CancelScope
+) -> None:
+    """Once it is our turn, bring what is on disk into the index."""
+    with waiting:
+        await turn.wait()
+    async with anyio.create_task_group() as group:
+        for actor in pipeline.readers:
+            if turn.is_set():
+                group.start_soon(partial(supervise, actor, forgiven=FORGIVEN))
+            else:
+                actor.close()  # or the writer would wait for what never comes
 
 
 async def index_once(
@@ -146,7 +269,35 @@ async def index_once(
     *,
     embed: bool = True,
 ) -> None:
-    """Bring the index in line with the disk, vectors included, and end."""
+    """Bring the index in line with the disk, vectors included, and end.
+
+    A damaged one is set aside first, unless a server runs: it will do that itself.
+    """
+    try:
+        await _index_once(project, packs, scan, progress, embed=embed)
+    except Exception as caught:
+        if not isinstance(innermost(caught), IndexDamaged):
+            raise
+        with claiming(project.lock_file) as claim:
+            which = damage.identity(project.database)
+            if not claim.take():
+                damage.report(project.database, which)
+                raise
+            if await anyio.to_thread.run_sync(damage.is_intact, project.database):
+                raise
+            await anyio.to_thread.run_sync(damage.set_aside, project.database)
+            log.warning("index.set_aside", kept=damage.kept(project.database).name)
+            await _index_once(project, packs, scan, progress, embed=embed)
+
+
+async def _index_once(
+    project: Project,
+    packs: Sequence[Pack],
+    scan: Scan,
+    progress: Progress,
+    *,
+    embed: bool = True,
+) -> None:
     async with AsyncExitStack() as stack:
         writer = await stack.enter_async_context(writable(project))
         readers = [
@@ -155,7 +306,15 @@ async def index_once(
         queries, query_inbox = channel[EmbeddingCall](POOL_TO_EMBEDDER)
         runner = ToolRunner(project, packs, AskedMeaning(queries))
         pipeline = _pipeline(
-            project, packs, writer, readers[0], runner, scan, anyio.Event(), progress
+            project,
+            packs,
+            writer,
+            readers[0],
+            runner,
+            scan,
+            anyio.Event(),
+            progress,
+            waits_for_room=False,
         )
         pipeline.writes.close()
         queries.close()
@@ -170,7 +329,7 @@ async def index_once(
             again=scan.force,
         )
         async with anyio.create_task_group() as group:
-            for actor, _ in pipeline.actors:
+            for actor in (*pipeline.readers, pipeline.writer):
                 group.start_soon(partial(supervise, actor, forgiven=0))
             if embed:
                 group.start_soon(_embed, embedder, anyio.CancelScope(), progress)
@@ -194,6 +353,11 @@ def prepare_database(db: apsw.Connection) -> None:
 
 def _is_behind(db: apsw.Connection) -> bool:
     return any(migrations.pending(db, each) for each in _schema())
+
+
+def _cannot_be_written(db: apsw.Connection) -> bool:
+    """SQLite opens what is on a read-only disk, and refuses once it is to write."""
+    return db.readonly("main")
 
 
 def _schema() -> list[migrations.Set]:
@@ -220,10 +384,12 @@ async def readable(project: Project) -> AsyncIterator[Session]:
 
 
 @asynccontextmanager
-async def writable(project: Project) -> AsyncIterator[Session]:
+async def writable(
+    project: Project, damaged: anyio.Event | None = None
+) -> AsyncIterator[Session]:
     """A session that may write, with the schema up to date."""
     await anyio.to_thread.run_sync(project.prepare)
-    async with writing(project.database) as session:
+    async with writing(project.database, damaged) as session:
         await session.write(prepare_database)
         yield session
 
@@ -232,8 +398,8 @@ async def writable(project: Project) -> AsyncIterator[Session]:
 class _Pipeline:
     """The actors between the files and the database, and their loose ends."""
 
-    actors: list[tuple[Watcher | Parser | Writer, int]]
-    """With the crashes each is forgiven."""
+    readers: tuple[Watcher, Parser]
+    writer: Writer
     writes: Outbox[Call[RunTool, Any]]
     nudges: Inbox[TextsChanged]
     vector_changes: Outbox[Call[VectorChange, Any]]
@@ -248,6 +414,8 @@ def _pipeline(
     scan: Scan,
     stop: anyio.Event,
     progress: Progress,
+    *,
+    waits_for_room: bool = True,
 ) -> _Pipeline:
     to_parser, parser_inbox = channel[FileEvent](WATCHER_TO_PARSER)
     to_writer, writer_inbox = channel[IndexEvent](PARSER_TO_WRITER)
@@ -255,9 +423,10 @@ def _pipeline(
     nudges, nudged = channel[TextsChanged](1)
     vector_changes, changes_inbox = channel[Call[VectorChange, Any]](EMBEDDER_TO_WRITER)
     readings = {p.name: p.reading for p in packs if p.reading is not None}
+    sources = {name: reading.source(project) for name, reading in readings.items()}
     watcher = Watcher(
         to_parser,
-        sources={name: reading.source(project) for name, reading in readings.items()},
+        sources=sources,
         fingerprints={
             name: reading.fingerprint(project) for name, reading in readings.items()
         },
@@ -269,7 +438,7 @@ def _pipeline(
     parser = Parser(
         parser_inbox,
         to_writer,
-        start=partial(ReadingProcess, project.root, [pack.name for pack in packs]),
+        start=partial(ReadingProcess, project, [pack.name for pack in packs]),
         stop=stop,
     )
     storing = Writer(
@@ -281,11 +450,14 @@ def _pipeline(
         packs=packs,
         runner=runner,
         progress=progress,
+        folders={
+            name: reading.source(project).folder for name, reading in readings.items()
+        },
+        waits_for_room=waits_for_room,
     )
     return _Pipeline(
-        # The writer is never forgiven: a half-understood write path is worse than a
-        # stop.
-        actors=[(watcher, FORGIVEN), (parser, FORGIVEN), (storing, 0)],
+        readers=(watcher, parser),
+        writer=storing,
         writes=writes,
         nudges=nudged,
         vector_changes=vector_changes,

@@ -1,8 +1,10 @@
 """The writer actor: the only one that may change the database."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 import apsw
@@ -11,7 +13,7 @@ import msgspec
 from ubp.actors.ports import Call, Inbox, Outbox, nudge
 from ubp.actors.progress import Progress
 from ubp.actors.tool_runner import ToolRunner
-from ubp.errors import ModelUnusable, UbpError
+from ubp.errors import Busy, ModelUnusable, NoRoom, UbpError
 from ubp.messages import (
     AimAt,
     FileGone,
@@ -27,6 +29,7 @@ from ubp.messages import (
     VectorChange,
     VectorsMade,
 )
+from ubp.reading.walk import stamp_of
 from ubp.store import files, vectors
 from ubp.store.connection import transaction
 from ubp.store.session import Session
@@ -38,6 +41,8 @@ __all__ = ("Writer",)
 
 log = get_logger("writer")
 
+T = TypeVar("T")
+
 _MOST_EVENTS = 128
 _MOST_BYTES = 4_000_000
 """Of one transaction: many documents at once are much cheaper to index, and a call
@@ -48,6 +53,10 @@ _SETTLE_EVERY = 2.0
 
 _QUIET_AFTER = 0.2
 """Seconds without a change after which links are settled at once."""
+
+_NO_ROOM = 0.5
+_NO_ROOM_FOR_LONG = 5.0
+"""Seconds until a write is tried again on a full disk, at first and later on."""
 
 _QUIET = ScanFinished(0, 0, 0)
 """Stands for the moment when nothing comes; told apart by identity."""
@@ -85,7 +94,10 @@ class Writer:
         packs: Sequence[Pack],
         runner: ToolRunner,
         progress: Progress,
+        folders: Mapping[str, Path] = {},
+        waits_for_room: bool = True,
     ) -> None:
+        """*folders*, by pack, are where its files are; without it none is moved."""
         self._events = events
         self._calls = calls
         self._vector_changes = vector_changes
@@ -100,6 +112,8 @@ class Writer:
         }
         self._runner = runner
         self._progress = progress
+        self._folders = folders
+        self._waits_for_room = waits_for_room
 
     async def run(self) -> None:
         async with anyio.create_task_group() as group:
@@ -142,7 +156,7 @@ class Writer:
                 await self._settle()
                 unsettled = False
                 continue
-            batch = await self._session.write(self._store, self._waiting(first))
+            batch = await self._write(self._store, self._waiting(first))
             nudge(self._embedder, TextsChanged())
             unsettled = True
             self._count(batch)
@@ -169,8 +183,26 @@ class Writer:
         return _QUIET
 
     async def _settle(self) -> None:
-        while await self._session.write(self._settle_some):
+        while await self._write(self._settle_some):
             pass
+
+    async def _write(self, function: Callable[..., T], *args: Any) -> T:
+        """Write, as soon as that is possible: queries go on, and nothing is lost."""
+        pause = 0.0
+        while True:
+            try:
+                done = await self._session.write(function, *args)
+            except (NoRoom, Busy) as error:
+                if not self._waits_for_room:
+                    raise
+                if not pause:
+                    log.error("index.no_room", cause=error.cause, hint=error.hint)  # noqa: TRY400
+                pause = min(2 * pause, _NO_ROOM_FOR_LONG) or _NO_ROOM
+                await anyio.sleep(pause)
+            else:
+                if pause:
+                    log.info("index.room_again")
+                return done
 
     def _waiting(self, first: IndexEvent) -> list[IndexEvent]:
         batch = [first]
@@ -185,9 +217,9 @@ class Writer:
 
     async def _finish(self, scan: ScanFinished) -> None:
         if scan.changed + scan.gone >= _MANY:
-            await self._session.write(self._optimize)
+            await self._write(self._optimize)
         for pack, fingerprint in scan.fingerprints.items():
-            await self._session.write(files.set_fingerprint, pack, fingerprint)
+            await self._write(files.set_fingerprint, pack, fingerprint)
         self._progress.settled = True
         log.info(
             "index.updated",
@@ -228,11 +260,13 @@ class Writer:
             return [self._carry_out(db, event) for event in batch]
 
     def _carry_out(self, db: apsw.Connection, event: IndexEvent) -> IndexEvent:
+        if self._is_overtaken(db, event):
+            return event
         match event:
             case FileParsed():
                 return self._store_document(db, event)
-            case FileUnchanged(pack, path, stamp):
-                files.touch(db, pack, path, stamp)
+            case FileUnchanged(pack, path, stamp, digest):
+                files.touch(db, pack, path, stamp, digest)
             case FileGone(pack, path):
                 self._readings[pack].forget(db, path)
                 files.forget(db, pack, path)
@@ -243,12 +277,34 @@ class Writer:
                 pass
         return event
 
+    def _is_overtaken(self, db: apsw.Connection, event: IndexEvent) -> bool:
+        """Whether another process has already stored what is on disk by now.
+
+        What it was read from may be older: then this would put old text over new.
+        """
+        if not isinstance(event, FileParsed | ParseFailed) or event.stamp is None:
+            return False
+        folder = self._folders.get(event.pack)
+        if folder is None:
+            return False
+        known = files.known_below(db, event.pack, [event.path]).get(event.path)
+        if known is None or known.stamp in (None, event.stamp):
+            return False
+        try:
+            return stamp_of((folder / event.path).stat()) == known.stamp
+        except OSError:
+            return False
+
     def _store_document(self, db: apsw.Connection, event: FileParsed) -> IndexEvent:
         pack, path = event.pack, event.path
         reading: Reading[Any] = self._readings[pack]
         try:
             with transaction(db):  # this document alone is taken back if it fails
                 record = self._decoders[pack].decode(event.record)
+                old = self._former_path(db, event)
+                if old is not None:
+                    reading.rename(db, old, path)
+                    files.rename(db, pack, old, path)
                 reading.save(db, path, event.digest, record, event.reset)
                 files.remember(
                     db, pack, path, event.stamp, event.digest, event.warnings
@@ -258,6 +314,22 @@ class Writer:
             failed = ParseFailed(pack, path, reason, event.stamp)
             return self._carry_out(db, failed)
         return event
+
+    def _former_path(self, db: apsw.Connection, event: FileParsed) -> str | None:
+        """Where the index has a file that was moved; None if it was not.
+
+        Moved is what the index does not know at its path, while it knows the same
+        content at a path where there is nothing any more. What changed comes before
+        what is gone, so it still does.
+        """
+        folder = self._folders.get(event.pack)
+        if folder is None:
+            return None
+        known = files.same_content(db, event.pack, event.path, event.digest)
+        # Where the new path is gone too, all of the folder may be: unmounted, perhaps.
+        if not known or _is_gone(folder / event.path):
+            return None
+        return next((path for path in known if _is_gone(folder / path)), None)
 
     def _settle_some(self, db: apsw.Connection) -> bool:
         with transaction(db):
@@ -303,6 +375,17 @@ def _store_vectors(
         if each.values
     ]
     vectors.store(db, model, stored)
+
+
+def _is_gone(path: Path) -> bool:
+    """Whether there is nothing at *path*; what cannot be looked at may be there."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _size(event: IndexEvent) -> int:

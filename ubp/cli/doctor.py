@@ -1,8 +1,10 @@
 """``ubp doctor``: check the environment, and say what to do."""
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from importlib.util import find_spec
 from time import monotonic
 from typing import Literal
@@ -16,15 +18,21 @@ from ubp.actors.model_processes import ModelProcesses
 from ubp.cli.options import App, command
 from ubp.embedding import library
 from ubp.embedding.models import Model, chosen
-from ubp.errors import UbpError
+from ubp.errors import IndexDamaged, UbpError
+from ubp.packs.docs import source_of
 from ubp.project import Project
 from ubp.reading.walk import Found, walk
+from ubp.store import damage
 from ubp.store.connection import open_reader
 from ubp.store.lock import holder
 
 __all__ = ("Check", "checks", "doctor")
 
 _MARKS = {"ok": "[green]ok[/]  ", "warn": "[yellow]warn[/]", "fail": "[red]fail[/]"}
+
+
+_LITTLE_ROOM = 10_000_000
+"""Bytes free below which a write may fail."""
 
 
 class Check(Struct, frozen=True):
@@ -109,21 +117,32 @@ def _docs(project: Project) -> Check:
     if not folder.is_dir():
         hint = "Create it, or set docs_dir in ubp.toml."
         return Check("docs folder", "fail", f"{shown} is not a folder", hint)
-    source = project.settings.source
-    found = list(walk(folder, source.include, source.exclude, ".md"))
-    pages = sum(isinstance(each, Found) for each in found)
+    try:
+        source = source_of(project)
+    except UbpError as error:
+        return Check(
+            "docs folder", "fail", f"{error.message} {error.cause}", error.hint
+        )
+    pages = sum(isinstance(each, Found) for each in walk(source))
     if not pages:
         hint = "Write a .md file there, or set docs_dir in ubp.toml."
+        if source.gitignore_from is not None:
+            hint += " Files that git ignores do not count."
         return Check("docs folder", "warn", f"{shown} has no pages", hint)
     return Check("docs folder", "ok", f"{shown}, {pages} files")
 
 
 def _derived(project: Project) -> Check:
     folder = project.derived if project.derived.exists() else project.root
-    if os.access(folder, os.W_OK):
-        return Check("writing", "ok", "the index can be written")
-    hint = "Give yourself permission to write below the project's root."
-    return Check("writing", "fail", f"{folder.name}/ cannot be written", hint)
+    if not os.access(folder, os.W_OK):
+        hint = "Give yourself permission to write below the project's root."
+        return Check("writing", "fail", f"{folder.name}/ cannot be written", hint)
+    free = shutil.disk_usage(folder).free
+    if free < _LITTLE_ROOM:
+        hint = "Make room: a server answers meanwhile, but follows no changes."
+        finding = f"the disk is full ({free / 1e6:.0f} MB are free)"
+        return Check("writing", "fail", finding, hint)
+    return Check("writing", "ok", "the index can be written")
 
 
 def _index(project: Project) -> Check:
@@ -137,10 +156,16 @@ def _index(project: Project) -> Check:
             db.close()
     except (UbpError, apsw.Error) as error:
         verdict = str(error)
-    if verdict == "ok":
-        return Check("index", "ok", f"{project.database.stat().st_size / 1e6:.1f} MB")
-    hint = "Delete .ubp/index.db and run `ubp index`: it is rebuilt from your files."
-    return Check("index", "fail", f"damaged: {verdict}", hint)
+    if verdict != "ok":
+        return Check("index", "fail", f"damaged: {verdict}", IndexDamaged.hint)
+    size = f"{project.database.stat().st_size / 1e6:.1f} MB"
+    kept = damage.kept(project.database)
+    if kept.exists():
+        since = datetime.fromtimestamp(kept.stat().st_mtime).astimezone()
+        finding = f"{size}; one before it, last written {since:%Y-%m-%d}, was damaged"
+        hint = f"Delete .ubp/{kept.name} when nobody wants to look into it."
+        return Check("index", "warn", finding, hint)
+    return Check("index", "ok", size)
 
 
 def _model(project: Project) -> Check:

@@ -137,8 +137,7 @@ async def _embedding(
 def _waiting(project: Project, pack: Pack, known: dict[str, Known]) -> int:
     if pack.reading is None:
         return 0
-    source = pack.reading.source(project)
-    found = walk(source.folder, source.include, source.exclude, source.suffix)
+    found = walk(pack.reading.source(project))
     return sum(1 for _ in differences(pack.name, found, known))
 
 

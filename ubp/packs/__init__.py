@@ -8,7 +8,7 @@ from pkgutil import iter_modules
 from ubp.errors import ConfigError
 from ubp.toolkit import AnyTool, Pack
 
-__all__ = ("discover", "enabled", "tools_of")
+__all__ = ("discover", "enabled", "operations_of", "tools_of")
 
 
 @cache
@@ -42,3 +42,20 @@ def enabled(names: Iterable[str] | None) -> tuple[Pack, ...]:
 def tools_of(packs: Iterable[Pack]) -> dict[str, tuple[Pack, AnyTool]]:
     """The tools of *packs* by name."""
     return {tool.name: (pack, tool) for pack in packs for tool in pack.tools}
+
+
+def operations_of(packs: Iterable[Pack]) -> dict[str, tuple[Pack, AnyTool]]:
+    """The same, and the tools behind their resources, which no client can call."""
+    packs = list(packs)
+    behind = {
+        tool.name: (pack, tool)
+        for pack in packs
+        if pack.resources is not None
+        for tool in (
+            pack.resources.listing,
+            pack.resources.read,
+            pack.resources.complete,
+        )
+        if tool is not None
+    }
+    return {**tools_of(packs), **behind}

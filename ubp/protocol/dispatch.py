@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import structlog
 
-from ubp.actors.ports import ask
+from ubp.actors.ports import ask, ask_current
 from ubp.actors.wiring import Service
 from ubp.errors import InvalidArguments, UnknownTool, shortened
 from ubp.messages import RunTool
@@ -30,7 +30,7 @@ class Dispatcher:
     """Checks arguments, then asks the query pool or the writer."""
 
     def __init__(self, service: Service, packs: Sequence[Pack]) -> None:
-        self._service = service
+        self.service = service
         self._tools = tools_of(packs)
 
     def find(self, name: str) -> tuple[Pack, AnyTool]:
@@ -50,14 +50,18 @@ class Dispatcher:
         Raises:
             UbpError: Whatever the tool, or the way to it, had to say.
         """
-        args = checked(tool, arguments)
-        outbox = (
-            self._service.reads if tool.effect is Effect.READ else self._service.writes
-        )
+        return await self.run(tool, checked(tool, arguments), request_id)
+
+    async def run(self, tool: AnyTool, args: Any, request_id: str) -> Any:
+        """The same, with arguments that are of the tool's own type."""
         with structlog.contextvars.bound_contextvars(request_id=request_id):
             log.debug("tool.asked", tool=tool.name)
             message = RunTool(tool.name, args, request_id, perf_counter())
-            return await ask(outbox, message, within=ANSWER_WITHIN)
+            if tool.effect is Effect.READ:
+                return await ask_current(
+                    lambda: self.service.reads, message, within=ANSWER_WITHIN
+                )
+            return await ask(self.service.writes, message, within=ANSWER_WITHIN)
 
 
 def checked(tool: AnyTool, arguments: Any) -> Any:

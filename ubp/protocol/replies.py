@@ -6,6 +6,7 @@ The only module that knows what a family's errors look like.
 from typing import Any, NamedTuple
 
 import msgspec
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from ubp.errors import (
     CallerError,
@@ -13,16 +14,21 @@ from ubp.errors import (
     IndexNotReady,
     InvalidArguments,
     PageNotFound,
+    ResourceNotFound,
+    ResourceTooLarge,
+    TooManySubscriptions,
     UbpError,
     UnknownTool,
 )
 from ubp.toolkit import ErrorStyle, Pack
 
-__all__ = ("INVALID_PARAMS", "WireError", "failure", "success", "text_of")
+__all__ = ("INVALID_PARAMS", "WireError", "failure", "refusal", "success", "text_of")
 
 INVALID_PARAMS = -32602
 INTERNAL = -32603
 CATEGORISED = -32000
+NO_RESOURCE = -32002
+"""Of MCP until 2025-11-25. Since 2026-07-28 a wrong URI is an invalid parameter."""
 
 _CODES: list[tuple[type[UbpError], int]] = [
     (InvalidArguments, INVALID_PARAMS),
@@ -30,6 +36,8 @@ _CODES: list[tuple[type[UbpError], int]] = [
     (PageNotFound, -32001),
     (IndexNotReady, -32002),
     (DatabaseError, -32003),
+    (ResourceTooLarge, -32004),
+    (TooManySubscriptions, -32005),
 ]
 
 _CATEGORIES: list[tuple[type[UbpError], str]] = [
@@ -71,6 +79,16 @@ def failure(pack: Pack | None, error: UbpError) -> dict[str, Any] | WireError:
         case ErrorStyle.RESULTS:
             text = f"Error: {error.message}"
             return {"content": [{"type": "text", "text": text}], "isError": True}
+
+
+def refusal(error: UbpError, protocol_version: str) -> WireError:
+    """An error in answer to anything but a tool call: always a code."""
+    if isinstance(error, ResourceNotFound):
+        modern = protocol_version in MODERN_PROTOCOL_VERSIONS
+        data = {"uri": error.uri, "code": error.code}
+        return WireError(INVALID_PARAMS if modern else NO_RESOURCE, error.message, data)
+    code = _first(_CODES, error, INTERNAL)
+    return WireError(code, error.message, {"code": error.code})
 
 
 def text_of(pack: Pack, result: Any) -> str:

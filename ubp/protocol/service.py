@@ -10,8 +10,9 @@ from ubp.actors.wiring import serving
 from ubp.project import Project
 from ubp.protocol.descriptors import Descriptors
 from ubp.protocol.dispatch import Dispatcher
-from ubp.protocol.server import build
+from ubp.protocol.server import build, options
 from ubp.protocol.stdio import open_wire
+from ubp.store.lock import Claim
 from ubp.telemetry import get_logger
 from ubp.toolkit import Pack
 
@@ -24,19 +25,22 @@ _LOOK_FOR_PARENT_EVERY = 5.0
 
 
 async def serve(
-    project: Project, packs: Sequence[Pack], descriptors: Descriptors, parent: int
+    project: Project,
+    packs: Sequence[Pack],
+    descriptors: Descriptors,
+    parent: int,
+    claim: Claim,
 ) -> None:
     """Serve until the input ends, a signal comes, or the process *parent* is gone."""
-    async with serving(project, packs) as service:
-        server = build(Dispatcher(service, packs), packs)
-        log.info("serve.started", pid=os.getpid(), packs=[pack.name for pack in packs])
+    async with serving(project, packs, claim) as service:
         stop = anyio.Event()
+        server = build(Dispatcher(service, packs), packs, stop)
+        log.info("serve.started", pid=os.getpid(), packs=[pack.name for pack in packs])
         async with anyio.create_task_group() as group:
             group.start_soon(_stop_on_signal, stop)
             group.start_soon(_stop_without, parent, stop)
             async with open_wire(descriptors, stop) as wire:
-                options = server.create_initialization_options()
-                await server.run(wire.incoming, wire.outgoing, options)
+                await server.run(wire.incoming, wire.outgoing, options(server))
             group.cancel_scope.cancel()
     log.info("serve.stopped")
 

@@ -48,7 +48,10 @@ class Wire(NamedTuple):
 
 @asynccontextmanager
 async def open_wire(descriptors: Descriptors, stop: anyio.Event) -> AsyncIterator[Wire]:
-    """The wire, open until the block is left; *stop* is as if the input ended."""
+    """The wire, open until the block is left; *stop* is as if the input ended.
+
+    The end of the input sets it, too.
+    """
     to_server, incoming = channel[SessionMessage | Exception](0)
     outgoing, from_server = channel[SessionMessage](0)
     output = _Output(descriptors.output)
@@ -120,6 +123,7 @@ async def _pump_in(
                     await calls.at_most(MOST_IN_FLIGHT)
             group.cancel_scope.cancel()
         # No more requests. What was asked for may still be on its way.
+        stop.set()
         with anyio.move_on_after(FINISH_WITHIN):
             await calls.at_most(0)
 

@@ -3,13 +3,14 @@
 A reader is read-only to SQLite itself, so a tool that should only read cannot write.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
 
-from ubp.errors import Busy, DatabaseError, IndexNotReady
+from ubp.errors import Busy, DatabaseError, IndexDamaged, IndexNotReady, NoRoom
 
 __all__ = ("database_errors", "open_reader", "open_writer", "snapshot", "transaction")
 
@@ -18,12 +19,29 @@ BUSY_TIMEOUT_MS = 1_000
 cannot be cancelled; who can wait longer tries again."""
 
 
+_MAKE_WRITABLE = "Make .ubp writable; indexing then goes on where it stopped."
+
+_CANNOT_BE_READ = frozenset(
+    {
+        apsw.SQLITE_IOERR_READ,
+        apsw.SQLITE_IOERR_SHORT_READ,
+        apsw.SQLITE_IOERR_CORRUPTFS,
+        apsw.SQLITE_IOERR_DATA,
+    }
+)
+
+
 def open_writer(path: Path | str) -> apsw.Connection:
     """A connection that may write, to a database that is made if need be."""
     with database_errors():
         db = apsw.Connection(str(path))
         db.set_busy_timeout(BUSY_TIMEOUT_MS)
-        _write_ahead(db)
+        try:
+            _write_ahead(db)
+        except apsw.CantOpenError:
+            if not _lies_still(path):
+                raise
+            return _open_still(path)
         _foreign_keys(db)
         return db
 
@@ -39,7 +57,27 @@ def open_reader(path: Path) -> apsw.Connection:
     with database_errors():
         db = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
         db.set_busy_timeout(BUSY_TIMEOUT_MS)
+        try:
+            db.pragma("schema_version")
+        except apsw.CantOpenError:
+            if not _lies_still(path):
+                raise
+            return _open_still(path)
         return db
+
+
+def _lies_still(path: Path | str) -> bool:
+    """Whether nobody can write to the database, and all of it is in its one file."""
+    log = Path(f"{path}-wal")
+    written = log.exists() and log.stat().st_size > 0
+    return not written and not os.access(Path(path).parent, os.W_OK)
+
+
+def _open_still(path: Path | str) -> apsw.Connection:
+    """On a read-only disk SQLite must not look for the files it keeps beside it."""
+    address = f"{Path(path).resolve().as_uri()}?immutable=1"
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    return apsw.Connection(address, flags=flags)
 
 
 @contextmanager
@@ -53,6 +91,19 @@ def database_errors() -> Iterator[None]:
         raise Busy(
             "Another process is writing to the index.",
             cause=f"SQLite waited {BUSY_TIMEOUT_MS / 1000:g} s for its turn.",
+        ) from error
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        why = f"SQLite: {error}."
+        raise IndexDamaged("The index is damaged.", cause=why) from error
+    except (apsw.FullError, apsw.IOError, apsw.ReadOnlyError) as error:
+        if getattr(error, "extendedresult", 0) in _CANNOT_BE_READ:
+            why = f"SQLite: {error}."
+            raise IndexDamaged("The index cannot be read.", cause=why) from error
+        read_only = isinstance(error, apsw.ReadOnlyError)
+        raise NoRoom(
+            "The index could not be written.",
+            cause=f"SQLite: {error}.",
+            hint=_MAKE_WRITABLE if read_only else None,
         ) from error
     except apsw.Error as error:
         kind = type(error).__name__.removesuffix("Error")

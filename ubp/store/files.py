@@ -3,9 +3,12 @@
 All SQL that names ``file``, ``failure`` or ``warning`` is in this file.
 """
 
-from collections.abc import Iterable
+import posixpath
+from collections.abc import Collection, Iterable
+from typing import Any
 
 import apsw
+import msgspec
 from msgspec import Struct
 
 from ubp.messages import FileStamp, Known, Warned
@@ -19,11 +22,18 @@ __all__ = (
     "fingerprint",
     "forget",
     "known",
+    "known_below",
     "remember",
+    "rename",
+    "same_content",
     "set_fingerprint",
     "touch",
     "warnings",
 )
+
+
+_MOST_LOOKED_AT = 32
+"""Files of the same content that may have been the one: thousands may be empty."""
 
 
 class Failure(Struct, frozen=True):
@@ -50,13 +60,38 @@ _KNOWN = """
     SELECT path, size, mtime_ns, ctime_ns, NULL FROM failure WHERE pack = :pack
 """
 
+_KNOWN_BELOW = """
+    SELECT met.path, size, mtime_ns, ctime_ns, digest
+      FROM json_each(:places) AS place JOIN file AS met
+        ON pack = :pack
+       AND (met.path = value OR (met.path > value || '/' AND met.path < value || '0'))
+    UNION
+    SELECT met.path, size, mtime_ns, ctime_ns, NULL
+      FROM json_each(:places) AS place JOIN failure AS met
+        ON pack = :pack
+       AND (met.path = value OR (met.path > value || '/' AND met.path < value || '0'))
+"""
+"""The character after the slash is 0."""
+
 _REMEMBER = """
     INSERT OR REPLACE INTO file (pack, path, size, mtime_ns, ctime_ns, digest)
     VALUES (?, ?, ?, ?, ?, ?)
 """
 
 _TOUCH = """
-    UPDATE file SET size = ?, mtime_ns = ?, ctime_ns = ? WHERE pack = ? AND path = ?
+    UPDATE file SET size = ?, mtime_ns = ?, ctime_ns = ?
+     WHERE pack = ? AND path = ? AND digest = ?
+"""
+
+_MOVE_FILE = "UPDATE file SET path = ? WHERE pack = ? AND path = ?"
+_MOVE_WARNINGS = "UPDATE warning SET path = ? WHERE pack = ? AND path = ?"
+
+_SAME_CONTENT = """
+    SELECT path FROM file
+     WHERE digest = :digest AND pack = :pack
+       AND NOT EXISTS (SELECT 1 FROM file WHERE pack = :pack AND path = :path)
+     ORDER BY substr('/' || path, -length(:name)) <> :name, path
+     LIMIT :most
 """
 
 _FAIL = """
@@ -80,8 +115,22 @@ _WARNINGS = "SELECT pack, path, kind, text FROM warning ORDER BY pack, path, n"
 
 def known(db: apsw.Connection, pack: str) -> dict[str, Known]:
     """Every file of *pack* the index has met, by path."""
+    return _all_known(db.execute(_KNOWN, {"pack": pack}))
+
+
+def known_below(
+    db: apsw.Connection, pack: str, places: Collection[str]
+) -> dict[str, Known]:
+    """The same for files at one of *places*, or below one; an empty one is all."""
+    if "" in places:
+        return known(db, pack)
+    asked = {"pack": pack, "places": msgspec.json.encode(list(places)).decode()}
+    return _all_known(db.execute(_KNOWN_BELOW, asked))
+
+
+def _all_known(rows: Iterable[tuple[Any, ...]]) -> dict[str, Known]:
     found: dict[str, Known] = {}
-    for path, size, mtime, ctime, digest in db.execute(_KNOWN, {"pack": pack}):
+    for path, size, mtime, ctime, digest in rows:
         stamp = None if size is None else FileStamp(size, mtime, ctime)
         found[path] = Known(stamp, digest)
     return found
@@ -106,9 +155,37 @@ def remember(
     )
 
 
-def touch(db: apsw.Connection, pack: str, path: str, stamp: FileStamp) -> None:
-    """Note a new stamp of an unchanged file."""
-    db.execute(_TOUCH, (stamp.size, stamp.mtime_ns, stamp.ctime_ns, pack, path))
+def touch(
+    db: apsw.Connection, pack: str, path: str, stamp: FileStamp, digest: str
+) -> None:
+    """Note a new stamp of an unchanged file; nothing if other content is known by now.
+
+    Then the stamps still differ, and the next comparison finds it.
+    """
+    stamps = (stamp.size, stamp.mtime_ns, stamp.ctime_ns)
+    db.execute(_TOUCH, (*stamps, pack, path, digest))
+
+
+def same_content(db: apsw.Connection, pack: str, path: str, digest: str) -> list[str]:
+    """Paths of files with this digest, if *path* itself is not known yet.
+
+    Those of the same name first; not all of them where very many are the same.
+    """
+    asked = {
+        "pack": pack,
+        "path": path,
+        "digest": digest,
+        "name": f"/{posixpath.basename(path)}",
+        "most": _MOST_LOOKED_AT,
+    }
+    return [found for (found,) in db.execute(_SAME_CONTENT, asked)]
+
+
+def rename(db: apsw.Connection, pack: str, old: str, new: str) -> None:
+    """Note that the file at *old* is at *new*; what was known of *new* is forgotten."""
+    forget(db, pack, new)
+    for statement in (_MOVE_FILE, _MOVE_WARNINGS):
+        db.execute(statement, (new, pack, old))
 
 
 def fail(

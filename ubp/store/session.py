@@ -15,7 +15,7 @@ import anyio.lowlevel
 import anyio.to_thread
 import apsw
 
-from ubp.errors import Busy
+from ubp.errors import Busy, IndexDamaged
 from ubp.store.connection import (
     database_errors,
     open_reader,
@@ -50,9 +50,17 @@ class Session:
     statement to its last, whatever is committed meanwhile.
     """
 
-    def __init__(self, db: apsw.Connection, *, snapshot: bool = False) -> None:
+    def __init__(
+        self,
+        db: apsw.Connection,
+        *,
+        snapshot: bool = False,
+        damaged: anyio.Event | None = None,
+    ) -> None:
+        """*damaged* is set when the database turns out to be."""
         self._db = db
         self._snapshot = snapshot
+        self._damaged = damaged
         # Between two statements there is nothing to interrupt; the next one looks here.
         self._given_up = False
         db.set_progress_handler(lambda: self._given_up, _LOOK_EVERY)
@@ -79,6 +87,8 @@ class Session:
         if isinstance(outcome, _Failed):
             # Interrupted because we are cancelled: then that is what happened.
             await anyio.lowlevel.checkpoint_if_cancelled()
+            if isinstance(outcome.error, IndexDamaged) and self._damaged is not None:
+                self._damaged.set()
             raise outcome.error
         return outcome
 
@@ -125,10 +135,12 @@ class Session:
 
 
 @asynccontextmanager
-async def reading(path: Path) -> AsyncIterator[Session]:
+async def reading(
+    path: Path, damaged: anyio.Event | None = None
+) -> AsyncIterator[Session]:
     """A session that can only read, closed on leaving."""
     db = await anyio.to_thread.run_sync(open_reader, path)
-    session = Session(db, snapshot=True)
+    session = Session(db, snapshot=True, damaged=damaged)
     try:
         yield session
     finally:
@@ -136,9 +148,12 @@ async def reading(path: Path) -> AsyncIterator[Session]:
 
 
 @asynccontextmanager
-async def writing(path: Path) -> AsyncIterator[Session]:
+async def writing(
+    path: Path, damaged: anyio.Event | None = None
+) -> AsyncIterator[Session]:
     """A session that may write, closed on leaving."""
-    session = Session(await anyio.to_thread.run_sync(open_writer, path))
+    db = await anyio.to_thread.run_sync(open_writer, path)
+    session = Session(db, damaged=damaged)
     try:
         yield session
     finally:

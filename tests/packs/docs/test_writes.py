@@ -141,6 +141,36 @@ def test_page_that_comes_again_is_a_new_page() -> None:
     assert queries.page_at(db, "a.md").doc_id != before
 
 
+def test_renamed_page_keeps_its_row_and_links_to_it_until_they_are_settled() -> None:
+    db = with_pages({"a.md": "# Title", "b.md": "[[a]]"})
+    before = queries.page_at(db, "a.md")
+
+    writes.rename(db, "a.md", "c/d.md")
+
+    after = queries.page_at(db, "c/d.md")
+    assert (after.id, after.doc_id) == (before.id, before.doc_id)
+    assert shown(db) == [("b.md", "references", "c/d.md")]
+    writes.settle(db)
+    assert shown(db) == [("b.md", "references", None)]
+
+
+def test_link_that_led_nowhere_finds_the_page_that_was_renamed() -> None:
+    db = with_pages({"a.md": "text", "b.md": "[[d]] [x](/c/)"})
+
+    writes.rename(db, "a.md", "c/index.md")
+    writes.settle(db)
+
+    assert [target for _, _, target in shown(db)] == [None, "c/index.md"]
+
+
+def test_renaming_what_is_not_there_is_nothing() -> None:
+    db = with_pages({"a.md": "text"})
+
+    writes.rename(db, "b.md", "c.md")
+
+    assert queries.page_at(db, "a.md").path == "a.md"
+
+
 def test_sources_of_a_page_are_stored_in_their_order() -> None:
     db = with_pages({"a.md": "---\nsource_refs: [b.py, a.py]\n---\n"})
     page = queries.page_at(db, "a.md").id

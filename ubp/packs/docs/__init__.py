@@ -5,6 +5,7 @@ from pathlib import Path
 from ubp.errors import ConfigError
 from ubp.packs.docs import queries, writes
 from ubp.packs.docs.overview_tools import get_graph, list_pages
+from ubp.packs.docs.page_resources import RESOURCES
 from ubp.packs.docs.page_tools import get_context, get_page
 from ubp.packs.docs.records import READER, PageRecord, read_page
 from ubp.packs.docs.search_tools import fulltext_search, search_pages
@@ -13,10 +14,15 @@ from ubp.project import Project
 from ubp.reading.walk import matcher
 from ubp.toolkit import ErrorStyle, Pack, Reading, Source
 
-__all__ = ("PACK",)
+__all__ = ("PACK", "source_of")
 
 
-def _source(project: Project) -> Source:
+def source_of(project: Project) -> Source:
+    """Where the pages of *project* are.
+
+    Raises:
+        ConfigError: A glob in the settings cannot be used.
+    """
     wanted = project.settings.source
     for key, globs in (("include", wanted.include), ("exclude", wanted.exclude)):
         try:
@@ -26,7 +32,13 @@ def _source(project: Project) -> Source:
                 f"ubp.toml: source.{key} has a glob that cannot be used.",
                 cause=f"{error}.",
             ) from None
-    return Source(project.docs_dir, wanted.include, wanted.exclude, suffix=".md")
+    return Source(
+        project.docs_dir,
+        wanted.include,
+        wanted.exclude,
+        suffix=".md",
+        gitignore_from=project.root if wanted.gitignore else None,
+    )
 
 
 def _fingerprint(project: Project) -> str:
@@ -50,14 +62,16 @@ PACK = Pack(
     errors=ErrorStyle.CODES,
     migrations=Path(__file__).parent / "migrations",
     reading=Reading(
-        source=_source,
+        source=source_of,
         fingerprint=_fingerprint,
         record=PageRecord,
         read=read_page,
         save=writes.save,
         forget=writes.forget,
+        rename=writes.rename,
         settle=writes.settle,
         optimize=writes.optimize,
     ),
     texts=queries.passages,
+    resources=RESOURCES,
 )

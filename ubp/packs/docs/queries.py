@@ -18,6 +18,7 @@ __all__ = (
     "ListedPage",
     "Page",
     "Section",
+    "StoredPage",
     "all_edges",
     "all_pages",
     "all_section_pages",
@@ -26,18 +27,22 @@ __all__ = (
     "edges_among",
     "first_sections",
     "linked",
+    "list_token",
     "listed",
     "named",
     "neighbours",
     "page_at",
     "page_of",
     "pages",
+    "pages_after",
     "pages_of_sections",
     "passages",
+    "paths",
     "section_texts",
     "sections",
     "sections_of_type",
     "source_refs",
+    "stored",
     "titles_alone",
     "tracked_pages",
 )
@@ -52,6 +57,16 @@ class Page(NamedTuple):
     title: str
     doc_type: str
     updated_at: str
+
+
+class StoredPage(NamedTuple):
+    """What tells one version of a page from another."""
+
+    id: int
+    doc_id: str
+    """Another one when it went and came back."""
+    updated_at: str
+    """Another one when its text changed."""
 
 
 class ListedPage(NamedTuple):
@@ -94,6 +109,21 @@ _COLUMNS = "page.id, page.doc_id, page.path, page.title, page.doc_type, page.upd
 _AT = f"SELECT {_COLUMNS} FROM docs_page AS page WHERE path = ?"  # noqa: S608
 _OF = f"SELECT {_COLUMNS} FROM docs_page AS page WHERE doc_id = ?"  # noqa: S608
 _ALL = f"SELECT {_COLUMNS} FROM docs_page AS page ORDER BY title, path"  # noqa: S608
+
+_AFTER = f"""
+    SELECT {_COLUMNS} FROM docs_page AS page WHERE path > ? ORDER BY path LIMIT ?
+"""  # noqa: S608
+
+_PATHS = "SELECT path FROM docs_page ORDER BY path"
+
+_STORED = """
+    SELECT page.path, page.id, page.doc_id, page.updated_at
+      FROM json_each(?) JOIN docs_page AS page ON page.path = value
+"""
+
+_ALL_PATHS = """
+    SELECT group_concat(path, char(0)) FROM (SELECT path FROM docs_page ORDER BY path)
+"""
 
 _PAGES = f"""
     SELECT {_COLUMNS} FROM json_each(?) JOIN docs_page AS page ON page.id = value
@@ -250,6 +280,28 @@ def pages(db: apsw.Connection, ids: Iterable[int]) -> dict[int, Page]:
 def all_pages(db: apsw.Connection) -> list[Page]:
     """Every page, by title."""
     return [Page(*row) for row in db.execute(_ALL)]
+
+
+def pages_after(db: apsw.Connection, path: str, limit: int) -> list[Page]:
+    """The next pages by path."""
+    return [Page(*row) for row in db.execute(_AFTER, (_storable(path), limit))]
+
+
+def paths(db: apsw.Connection) -> list[str]:
+    """The path of every page, in order."""
+    return [path for (path,) in db.execute(_PATHS)]
+
+
+def stored(db: apsw.Connection, paths: Iterable[str]) -> dict[str, StoredPage]:
+    """Those of the pages at *paths* that there are."""
+    wanted = msgspec.json.encode([_storable(path) for path in paths]).decode()
+    return {path: StoredPage(*row) for path, *row in db.execute(_STORED, (wanted,))}
+
+
+def list_token(db: apsw.Connection) -> int:
+    """Something that is another when pages came, went or were moved."""
+    every_path: str | None = db.execute(_ALL_PATHS).get
+    return hash(every_path)
 
 
 def tracked_pages(db: apsw.Connection) -> list[Page]:

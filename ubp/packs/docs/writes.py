@@ -18,7 +18,7 @@ from ubp.store.fulltext import IndexedText
 from ubp.store.ids import new_id, now
 from ubp.store.vectors import Passage
 
-__all__ = ("forget", "optimize", "save", "settle")
+__all__ = ("forget", "optimize", "rename", "save", "settle")
 
 _PAGE = "SELECT id, digest, title_key FROM docs_page WHERE path = ?"
 
@@ -36,6 +36,8 @@ _UPDATE_PAGE = """
            updated_at = iif(digest = :digest, updated_at, :now), digest = :digest
      WHERE id = :id
 """
+
+_MOVE_PAGE = "UPDATE docs_page SET path = ?, path_key = ?, name_key = ? WHERE id = ?"
 
 _DELETE_PAGE = "DELETE FROM docs_page WHERE id = ?"
 
@@ -71,6 +73,8 @@ _INSERT_LINK = """
 _UNSETTLE_TARGET = """
     UPDATE docs_link SET target_id = NULL, settled = 0 WHERE target_id = ?
 """
+
+_UNSETTLE_LINKS_TO = "UPDATE docs_link SET settled = 0 WHERE target_id = ?"
 
 _DELETE_REFS = "DELETE FROM docs_source_ref WHERE page_id = ?"
 
@@ -178,6 +182,24 @@ def forget(db: apsw.Connection, path: str) -> None:
     db.execute(_DELETE_NAME, (page_id,))
     db.execute(_DELETE_PAGE, (page_id,))
     _unsettle(db, {*_names(links.key_of(path)), title_key})
+
+
+def rename(db: apsw.Connection, old: str, new: str) -> None:
+    """Let the page at *old* be at *new*, with its id, its sections and its vectors.
+
+    Its own links, and its title if the file has none, are those of its new place once
+    it is saved there.
+    """
+    known = db.execute(_PAGE, (old,)).fetchone()
+    if known is None:
+        return
+    page_id, _, title_key = known
+    old_key, new_key = links.key_of(old), links.key_of(new)
+    db.execute(_MOVE_PAGE, (new, new_key, new_key.rpartition("/")[2], page_id))
+    db.execute(_UNSETTLE_LINKS_TO, (page_id,))
+    # Which of several pages of a name is meant depends on where they are, so the title
+    # counts as a name that came and went although it stayed the same.
+    _unsettle(db, {*_names(old_key), *_names(new_key), title_key})
 
 
 def settle(db: apsw.Connection) -> bool:

@@ -1,0 +1,20 @@
+"""A source: a folder, and which of its files a pack reads."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ("Source",)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A folder whose files a pack reads."""
+
+    folder: Path
+    include: Sequence[str]
+    exclude: Sequence[str]
+    suffix: str = ""
+    """What every name must end with, whatever the globs say."""
+    gitignore_from: Path | None = None
+    """The project's root, from which on ``.gitignore`` files count; None if none do."""
