@@ -7,10 +7,10 @@ import apsw
 import numpy as np
 from databases import with_pages
 
-from ubp.embedding import library, weights
-from ubp.embedding.llama import LlamaModel
+from ubp.embedding import japanese, library, weights
+from ubp.embedding.llama import Adapter, LlamaModel
 from ubp.embedding.models import DEFAULT
-from ubp.embedding.tokens import WordPieces, pieces
+from ubp.embedding.tokens import Bilingual, WordPieces, pieces
 from ubp.messages import QueryVector
 from ubp.packs.docs import queries
 from ubp.store import vectors
@@ -20,12 +20,16 @@ __all__ = ("RealModel",)
 
 
 class RealModel:
-    """The default model in this process."""
+    """The default model in this process, for what is in *languages*."""
 
-    def __init__(self, models: Path) -> None:
-        model = LlamaModel(library.ready(DEFAULT, models), "mean", DEFAULT.window)
+    def __init__(self, models: Path, *languages: str) -> None:
+        words = WordPieces(weights.tokenizer_file(models))
+        self._tokens = Bilingual(words, japanese.pieces_file())
+        path = library.ready(DEFAULT, models)
+        adapter = Adapter(library.adapter(path), self._tokens.first)
+        model = LlamaModel(path, "mean", DEFAULT.window, adapter)
         self._context = model.context(1)
-        self._tokens = WordPieces(weights.tokenizer_file(models))
+        self._languages = languages or ("en",)
 
     def pages(self, pages: Mapping[str, str]) -> apsw.Connection:
         """A database that holds *pages*, every section of them with its vectors."""
@@ -37,7 +41,11 @@ class RealModel:
         """Give every text that waits its vectors."""
         with transaction(db):
             model = vectors.aim(
-                db, identity="real", name=DEFAULT.name, spec="{}", languages=["en"]
+                db,
+                identity="real",
+                name=DEFAULT.name,
+                spec="{}",
+                languages=self._languages,
             )
             waiting = vectors.waiting(db, model, 1_000)
             texts = queries.passages(db, [entry.row for entry in waiting])

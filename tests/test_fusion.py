@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ubp.fusion import GRAPH, Calibration, Facts, score, words_signal
+from ubp.fusion import FOREIGN, GRAPH, Calibration, Facts, score, words_signal
 
 share = st.floats(0, 1)
 positive = st.floats(0.001, 1)
@@ -172,3 +172,32 @@ def test_links_only_decide_what_is_nearly_equal() -> None:
 
     assert linked > score(facts, 0.3, 0.0, 0.0)
     assert linked < score(facts, 0.4, 0.0, 0.0)
+
+
+@given(facts_with_vectors(), share, share, share)
+def test_being_in_another_language_never_lowers_a_score(
+    facts: Facts, near: float, words: float, proximity: float
+) -> None:
+    signals = (near * facts.closest, words, proximity)
+
+    assert score(facts, *signals, foreign=True) >= score(facts, *signals) - TOLERANCE
+
+
+def test_the_lack_of_words_is_forgiven_only_to_what_is_in_another_language() -> None:
+    facts = Facts(0.7, 0.8, Calibration(0.35, 0.65))
+
+    own, foreign = (
+        score(facts, 0.8, 0.0, 0.0),
+        score(facts, 0.8, 0.0, 0.0, foreign=True),
+    )
+
+    assert foreign - own == pytest.approx((1 - GRAPH) * 0.3 * FOREIGN)
+
+
+@given(facts_with_vectors(), share, share)
+def test_words_that_match_better_than_the_meaning_count_the_same_in_any_language(
+    facts: Facts, words: float, proximity: float
+) -> None:
+    signals = (0.9 * words * facts.closest, words, proximity)
+
+    assert score(facts, *signals, foreign=True) == score(facts, *signals)

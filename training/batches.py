@@ -34,22 +34,25 @@ class Batch:
 def passes(
     lengths: Sequence[int],
     shares: np.ndarray,
-    targets: np.ndarray,
+    targets: np.ndarray | None,
     seed: int,
     number: int,
 ) -> list[Batch]:
-    """The batches of one pass, the same for the same seed and number."""
+    """The batches of one pass, the same for the same seed and number.
+
+    Without *targets* nobody knows what is alike, and chance alone decides.
+    """
     chance = np.random.default_rng((seed, number))
     taken = np.flatnonzero(chance.random(len(shares)) < shares)
     chance.shuffle(taken)
-    planes = chance.standard_normal((targets.shape[1], _PLANES)).astype(np.float32)
+    codes = None if targets is None else _codes(targets, chance)
     places: dict[int, list[int]] = {}
     for place in taken:
         places.setdefault(bucket(lengths[int(place)]), []).append(int(place))
     batches = [
         Batch(length, part)
         for length, group in sorted(places.items())
-        for part in _cut(np.array(group), targets, planes, size_of(length))
+        for part in _cut(np.array(group), codes, size_of(length))
     ]
     order = chance.permutation(len(batches))
     return [batches[index] for index in order]
@@ -60,15 +63,23 @@ def size_of(length: int) -> int:
     return max(_SMALLEST, _TOKENS // length)
 
 
+def _codes(targets: np.ndarray, chance: np.random.Generator) -> np.ndarray:
+    """A number for each target; those with the same are alike."""
+    planes = chance.standard_normal((targets.shape[1], _PLANES)).astype(np.float32)
+    sides = targets.astype(np.float32) @ planes > 0
+    found: np.ndarray = sides @ (1 << np.arange(_PLANES))
+    return found
+
+
 def _cut(
-    group: np.ndarray, targets: np.ndarray, planes: np.ndarray, size: int
+    group: np.ndarray, codes: np.ndarray | None, size: int
 ) -> Iterator[np.ndarray]:
     """Batches that are half neighbours, which are hard to tell apart, half chance."""
     half = size // 2
     count = len(group) // size
     near, chance = group[: count * half], group[count * half : count * size]
-    codes = (targets[near].astype(np.float32) @ planes > 0) @ (1 << np.arange(_PLANES))
-    near = near[np.argsort(codes, kind="stable")]
+    if codes is not None:
+        near = near[np.argsort(codes[near], kind="stable")]
     rest = size - half
     for index in range(count):
         yield np.concatenate(

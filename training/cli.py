@@ -7,7 +7,6 @@ import click
 
 __all__ = ("main",)
 
-_FILE = click.Path(dir_okay=False, exists=True, path_type=Path)
 _FOLDER = click.Path(file_okay=False, path_type=Path)
 _EXISTING = click.Path(file_okay=False, exists=True, path_type=Path)
 work_option = click.option(
@@ -82,11 +81,14 @@ model_option = click.option(
 @main.command()
 @work_option
 @model_option
-def teacher(work: Path, model: Path) -> None:
+@click.option(
+    "--most", type=int, help="At most so many sentences, and fewer of the rest."
+)
+def teacher(work: Path, model: Path, most: int | None) -> None:
     """Compute the vectors of the English texts."""
     from training.teaching import teach
 
-    teach(work, model)
+    teach(work, model, most)
 
 
 @main.command()
@@ -112,14 +114,42 @@ def pieces(work: Path, size: int, extra: tuple[Path, ...], seed: int) -> None:
     "--length", default=160, show_default=True, help="Longest text, in tokens."
 )
 @click.option("--seed", default=0, show_default=True)
+@click.option("--most", type=int, help="At most so many sentences, and fewer others.")
+@click.option(
+    "--start", type=_EXISTING, help="Folder of something learnt before, to go on from."
+)
 def rows(
-    work: Path, model: Path, minutes: float, steps: int | None, length: int, seed: int
+    work: Path,
+    model: Path,
+    minutes: float,
+    steps: int | None,
+    length: int,
+    seed: int,
+    most: int | None,
+    start: Path | None,
 ) -> None:
-    """Train the rows of the Japanese pieces."""
+    """Train the rows of the Japanese pieces, and the adapter."""
     from training.learning import Settings, learn
 
-    how = Settings(minutes=minutes, steps=steps, seed=seed, length=length)
+    how = Settings(
+        minutes=minutes,
+        steps=steps,
+        seed=seed,
+        length=length,
+        most=most,
+        start=start,
+    )
     learn(work, model, how)
+
+
+@main.command()
+@work_option
+@click.option("--to", type=_FOLDER, required=True, help="Folder of the product's data.")
+def export(work: Path, to: Path) -> None:
+    """Put what was learnt where the product has it."""
+    from training.exporting import export as run
+
+    run(work, to)
 
 
 @main.command()
@@ -128,8 +158,9 @@ def rows(
 @click.option("--relevance", type=_EXISTING, required=True, help="Relevance sets.")
 @click.option("--sets", multiple=True, required=True, help="Names of the sets.")
 @click.option("--queries", default=250, show_default=True, help="At most, of a set.")
-@click.option("--pieces", "pieces_", type=_FILE, help="Pieces instead of the work's.")
-@click.option("--rows", "rows_", type=_FILE, help="Rows instead of the work's.")
+@click.option(
+    "--learnt", type=_EXISTING, help="Folder of something learnt instead of the work's."
+)
 @click.option("--before/--only-after", default=True, help="Measure without rows too.")
 def evaluate(
     work: Path,
@@ -137,14 +168,14 @@ def evaluate(
     relevance: Path,
     sets: tuple[str, ...],
     queries: int,
-    pieces_: Path | None,
-    rows_: Path | None,
+    learnt: Path | None,
     before: bool,
 ) -> None:
     """Measure vectors alone, before and after."""
     from training.evaluating import evaluate as run
 
-    after = ("after", pieces_ or work / "ja.json", rows_ or work / "rows.npz")
+    folder = learnt or work
+    after = ("after", folder / "pieces.json", folder)
     variants = [("before", None, None), after] if before else [after]
     names = [name for given in sets for name in given.split(",")]
     run(model, variants=variants, relevance=relevance, names=names, most=queries)
@@ -185,7 +216,7 @@ def everything(
             relevance=measured,
             seed=seed,
         )
-    if not (work / "ja.json").exists():
+    if not (work / "pieces.json").exists():
         context.invoke(pieces, work=work, extra=extra, seed=seed)
     context.invoke(teacher, work=work, model=model)
     context.invoke(rows, work=work, model=model, minutes=minutes, seed=seed)

@@ -15,7 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from rich.table import Table
 
-from training.minilm import Weights, embed, load_weights
+from training.exporting import read_learnt
+from training.minilm import ROWS, WIDTH, Weights, embed, load_weights
 from training.progress import console, meter
 from training.tokens import Encoder
 
@@ -44,20 +45,30 @@ class RelevanceSet:
 
 
 class Model:
-    """The English model, with Japanese rows or without."""
+    """The English model, with what was learnt or without.
 
-    def __init__(self, weights: Weights, encoder: Encoder, rows: Path | None) -> None:
+    As in the product, the adapter takes part where there is a Japanese piece.
+    """
+
+    def __init__(self, weights: Weights, encoder: Encoder, learnt: Path | None) -> None:
         self._weights = weights
         self._encoder = encoder
-        self._rows = None
-        if rows is not None:
-            with np.load(rows) as kept:
-                self._rows = jnp.asarray(kept["ja"].astype(np.float32))
+        self._learnt = (
+            {key: jnp.asarray(value) for key, value in read_learnt(learnt).items()}
+            if learnt is not None
+            else None
+        )
 
     def embed(self, texts: Sequence[str], label: str) -> np.ndarray:
+        ids = [self._encoder.encode(text, _TOKENS) for text in texts]
+        japanese = np.array([max(text) >= ROWS for text in ids], bool)
+        out = np.zeros((len(texts), WIDTH), np.float32)
         with meter(label, len(texts)) as shown:
-            ids = [self._encoder.encode(text, _TOKENS) for text in texts]
-            return embed(self._weights, self._rows, ids, shown.advance)
+            for which, learnt in ((japanese, self._learnt), (~japanese, None)):
+                places = np.flatnonzero(which)
+                chosen = [ids[place] for place in places]
+                out[places] = embed(self._weights, learnt, chosen, shown.advance)
+        return out
 
 
 def evaluate(
@@ -68,11 +79,11 @@ def evaluate(
     names: Sequence[str],
     most: int,
 ) -> dict[str, dict[str, float]]:
-    """Measure variants (name, pieces, rows) on sets; print a table and return it."""
+    """Measure variants (name, pieces, folder) on sets; print a table and return it."""
     weights = load_weights(model)
     models = {
-        name: Model(weights, Encoder(model, pieces), rows)
-        for name, pieces, rows in variants
+        name: Model(weights, Encoder(model, pieces), learnt)
+        for name, pieces, learnt in variants
     }
     table = Table("set", "queries", *models, title="nDCG@10, vectors only")
     figures: dict[str, dict[str, float]] = {}

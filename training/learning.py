@@ -1,4 +1,4 @@
-"""Rows: the input embeddings of the Japanese pieces, trained with the layers frozen.
+"""Learning: rows for the Japanese pieces, and an adapter for the frozen layers.
 
 The Japanese text of a pair is to get the vector that the untouched model gives to the
 English one. A checkpoint is written every few minutes; a run that is started again goes
@@ -6,6 +6,7 @@ on where the last one was, with the same schedule.
 """
 
 import json
+import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -17,31 +18,54 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
+from training.adapter import RANK, blank_adapter
 from training.batches import Batch, Sampling, passes
-from training.minilm import WORDS, Weights, forward, load_weights, padded
+from training.exporting import PIECES, read_learnt, write_learnt
+from training.minilm import (
+    JA,
+    WIDTH,
+    WORDS,
+    Learnt,
+    Weights,
+    forward,
+    load_weights,
+    padded,
+)
 from training.pairing import Pair, read_pairs
 from training.progress import console, meter
 from training.ridge import ridge_start
-from training.teaching import taught
+from training.teaching import mixture, taught
 from training.tokens import Encoder
 
-__all__ = ("SAMPLING", "Settings", "learn", "write_rows")
+__all__ = ("SAMPLING", "Settings", "learn")
 
 SAMPLING: Mapping[str, Sampling] = {
-    "passage": Sampling(share=1.0, weight=1.0),
+    "passage": Sampling(share=0.5, weight=1.0),
     "text": Sampling(share=1.0, weight=1.0),
-    "message": Sampling(share=0.7, weight=1.0),
-    "label": Sampling(share=0.4, weight=0.5),
+    "message": Sampling(share=0.5, weight=1.0),
+    "label": Sampling(share=0.3, weight=0.5),
     "word": Sampling(share=0.25, weight=0.3),
+    "english": Sampling(share=1.0, weight=0.5),
 }
-"""Words are many and easy: a part of them a pass is enough."""
+"""Words are many and easy: a part of them a pass is enough. Passages are long: half of
+them take as much time as all sentences. ``english`` is the English side once more, now
+as input: the adapter is to leave it where it is."""
 
-_RATE = 2e-3
+_ENGLISH_SHARE = 0.05
+
+_RATES = {JA: 2e-3}
+_ADAPTER_RATE = 1e-3
+_AGAIN = 0.5
+"""What was trained before is changed by so much less."""
+
 _WARM_UP = 100
 _SECOND_MOMENT = 0.98
 _SHARPNESS = 20.0
 _CONTRAST = 0.5
 """Weight of telling translations apart, beside getting near to them."""
+
+_REVERSE = 0.25
+"""Weight of the same the other way round: an English text among Japanese ones."""
 
 _ALIKE = 0.95
 """Targets nearer than this are not told apart: they may well mean the same."""
@@ -62,13 +86,17 @@ class Settings:
     seed: int = 0
     length: int = 160
     checkpoint_minutes: float = 3.0
+    most: int | None = None
+    """Sentences to learn from, and fewer of the rest; all without a number."""
+    start: Path | None = None
+    """A folder with what was learnt before; without one, a ridge start."""
 
 
 @dataclass
 class _State:
     """All that a run needs to go on."""
 
-    rows: jax.Array
+    learnt: dict[str, jax.Array]
     moments: optax.OptState
     step: int = 0
     number: int = 0
@@ -80,56 +108,67 @@ class _State:
 
 @dataclass(frozen=True)
 class _Data:
-    """The pairs that have a target, as ids."""
+    """The pairs as ids, and the vectors of their English texts as far as known."""
 
     ids: list[list[int]]
+    english: list[list[int]]
     target: np.ndarray
     vectors: np.ndarray
+    known: np.ndarray
     shares: np.ndarray
     weights: np.ndarray
     counts: Counter[tuple[str, str]]
 
 
-_Step = Callable[..., tuple[jax.Array, optax.OptState, jax.Array, jax.Array]]
-"""One step: rows and moments before, a batch; rows and moments after, two figures."""
+_Step = Callable[..., tuple[dict[str, jax.Array], optax.OptState, jax.Array, jax.Array]]
+"""One step: what is learnt and moments before, a batch; both after, two figures."""
 
 
 def learn(work: Path, model: Path, settings: Settings) -> None:
-    """Train until the time or the steps are used up, then write ``rows.npz``."""
-    weights, encoder = load_weights(model), Encoder(model, work / "ja.json")
-    data = _load(work, encoder, settings.length)
-    console.print(f"{len(data.ids):,} pairs with a target")
+    """Train until the time or the steps are used up, then write what was learnt."""
+    if settings.start is not None:  # rows belong to the pieces they were learnt for
+        shutil.copyfile(settings.start / PIECES, work / PIECES)
+    weights, encoder = load_weights(model), Encoder(model, work / PIECES)
+    data = _load(work, model, encoder, settings)
+    console.print(f"{len(data.ids):,} pairs, {data.known.sum():,} known targets")
     optimizer = optax.adam(1.0, b2=_SECOND_MOMENT)
     state = _restored(work, optimizer)
     if state is None:
-        start = jnp.asarray(_start(work, weights, encoder))
-        state = _State(rows=start, moments=optimizer.init(start))
+        start = _start(work, weights, encoder, settings)
+        state = _State(learnt=start, moments=optimizer.init(start))
     else:
         console.print(
             f"going on at step {state.step:,}, {state.seconds / 60:.1f} minutes"
         )
     _train(work, weights, data, optimizer, state, settings)
-    write_rows(work / "rows.npz", np.asarray(state.rows))
+    write_learnt(work, {key: np.asarray(it) for key, it in state.learnt.items()})
     _write_card(work, data, state, settings)
 
 
-def write_rows(path: Path, rows: np.ndarray) -> None:
-    """Write rows as the product reads them: ``ja``, half precision."""
-    np.savez(path, ja=rows.astype(np.float16))
-
-
-def _load(work: Path, encoder: Encoder, length: int) -> _Data:
-    places, vectors = taught(work)
-    pairs = [pair for pair in read_pairs(work) if pair.en in places]
+def _load(work: Path, model: Path, encoder: Encoder, settings: Settings) -> _Data:
+    shards, computed = taught(work)
+    pairs = list(mixture(work, settings.most))
+    again = len(pairs) * _ENGLISH_SHARE
+    pairs += [
+        Pair(each.en, each.en, each.source, "english") for each in pairs[: int(again)]
+    ]
+    places = {en: at for at, en in enumerate(dict.fromkeys(p.en for p in pairs))}
+    known = np.array([en in shards for en in places])
+    vectors = np.zeros((len(places), WIDTH), np.float16)
+    vectors[known] = computed[[shards[en] for en in places if en in shards]]
+    teacher = Encoder(model, None)
+    english = [teacher.encode(en, settings.length) for en in places]
     ids = []
-    with meter("Japanese texts", len(pairs)) as shown:
+    with meter("texts", len(pairs)) as shown:
         for pair in pairs:
-            ids.append(encoder.encode(pair.ja, length))
+            ids.append(encoder.encode(pair.ja, settings.length))
             shown.advance()
     return _Data(
         ids,
+        english,
         np.array([places[pair.en] for pair in pairs]),
         vectors,
+        known,
         np.array([SAMPLING[pair.kind].share for pair in pairs]),
         np.array([SAMPLING[pair.kind].weight for pair in pairs], np.float32),
         Counter((_family(pair), pair.kind) for pair in pairs),
@@ -141,7 +180,18 @@ def _family(pair: Pair) -> str:
     return "catalogues" if pair.source.startswith("mo/") else pair.source
 
 
-def _start(work: Path, weights: Weights, encoder: Encoder) -> np.ndarray:
+def _start(
+    work: Path, weights: Weights, encoder: Encoder, settings: Settings
+) -> dict[str, jax.Array]:
+    learnt = blank_adapter(weights, settings.seed)
+    if settings.start is None:
+        learnt[JA] = _ridge(work, weights, encoder)
+    else:
+        learnt |= read_learnt(settings.start)
+    return {key: jnp.asarray(value) for key, value in learnt.items()}
+
+
+def _ridge(work: Path, weights: Weights, encoder: Encoder) -> np.ndarray:
     path = work / "start.npy"
     if not path.exists():
         console.print("ridge start")
@@ -161,20 +211,31 @@ def _train(
     state: _State,
     settings: Settings,
 ) -> None:
-    step = _compiled(weights, optimizer)
-    lengths = [len(ids) for ids in data.ids]
+    known = read_learnt(settings.start).keys() if settings.start else ()
+    rates = {
+        key: _RATES.get(key, _ADAPTER_RATE) * (_AGAIN if key in known else 1.0)
+        for key in state.learnt
+    }
+    step = _compiled(weights, optimizer, rates)
+    # Both sides fit into the length of a batch, so that one program computes it.
+    lengths = [
+        max(len(ids), len(data.english[target]))
+        for ids, target in zip(data.ids, data.target, strict=True)
+    ]
+    teacher = _teacher(weights)
     total = float(settings.steps or settings.minutes * 60)
     saved = began = time.monotonic()
     before = state.seconds
     with meter("steps" if settings.steps else "seconds", total) as shown:
         while _used(state, settings) < 1:
-            targets = data.vectors[data.target]
-            batches = passes(lengths, data.shares, targets, settings.seed, state.number)
+            near = data.vectors[data.target] if data.known.all() else None
+            batches = passes(lengths, data.shares, near, settings.seed, state.number)
             for batch in batches[state.place :]:
                 used = _used(state, settings)
                 if used >= 1:
                     break
-                rate = _RATE * min(1.0, (state.step + 1) / _WARM_UP) * (1 - used)
+                rate = min(1.0, (state.step + 1) / _WARM_UP) * (1 - used)
+                _teach(teacher, data, batch)
                 _one(step, data, batch, state, rate, settings.seed)
                 state.seconds = before + time.monotonic() - began
                 shown.reach(used * total, _note(state))
@@ -201,16 +262,34 @@ def _note(state: _State) -> str:
     )
 
 
+def _teacher(weights: Weights) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    nothing = {JA: jnp.zeros((1, WIDTH))}
+    compute = jax.jit(lambda ids, mask: forward(weights, nothing, ids, mask))
+    return lambda ids, mask: np.asarray(compute(ids, mask))
+
+
+def _teach(
+    teacher: Callable[[np.ndarray, np.ndarray], np.ndarray], data: _Data, batch: Batch
+) -> None:
+    """Compute the targets of a batch that nobody has computed yet."""
+    targets = data.target[batch.places]
+    if not data.known[targets].all():
+        texts = [data.english[target] for target in targets]
+        data.vectors[targets] = teacher(*padded(texts, batch.length, len(texts)))
+        data.known[targets] = True
+
+
 def _one(
     step: _Step, data: _Data, batch: Batch, state: _State, rate: float, seed: int
 ) -> None:
     places = batch.places
     ids, mask = padded([data.ids[place] for place in places], batch.length, len(places))
     chance = np.random.default_rng((seed, 1, state.step))
-    pool = data.vectors[chance.integers(0, len(data.vectors), _POOL)]
+    known = np.flatnonzero(data.known)
+    pool = data.vectors[known[chance.integers(0, len(known), _POOL)]]
     targets = data.vectors[data.target[places]]
-    state.rows, state.moments, loss, nearness = step(
-        state.rows,
+    state.learnt, state.moments, loss, nearness = step(
+        state.learnt,
         state.moments,
         ids,
         mask,
@@ -225,36 +304,52 @@ def _one(
     state.nearness = _SMOOTH * state.nearness + (1 - _SMOOTH) * float(nearness)
 
 
-def _compiled(weights: Weights, optimizer: optax.GradientTransformation) -> _Step:
+def _compiled(
+    weights: Weights,
+    optimizer: optax.GradientTransformation,
+    rates: Mapping[str, float],
+) -> _Step:
     def loss(
-        rows: jax.Array,
+        learnt: Learnt,
         ids: jax.Array,
         mask: jax.Array,
         targets: jax.Array,
         pool: jax.Array,
         share: jax.Array,
     ) -> tuple[jax.Array, jax.Array]:
-        vectors = forward(weights, rows, ids, mask)
+        vectors = forward(weights, learnt, ids, mask)
         nearness = (vectors * targets).sum(1)
         others = jnp.concatenate([targets, pool])
-        alike = targets @ others.T > _ALIKE
-        itself = jnp.eye(len(targets), len(others), dtype=bool)
-        scores = jnp.where(alike & ~itself, -1e9, vectors @ others.T * _SHARPNESS)
-        labels = jnp.arange(len(targets))
-        contrast = optax.softmax_cross_entropy_with_integer_labels(scores, labels)
-        each = 2 * (1 - nearness) + _CONTRAST * contrast
+        each = (
+            2 * (1 - nearness)
+            + _CONTRAST * _told_apart(vectors, others, targets @ others.T)
+            + _REVERSE * _told_apart(targets, vectors, targets @ targets.T)
+        )
         return (share * each).sum() / share.sum(), nearness.mean()
 
     @jax.jit
     def step(
-        rows: jax.Array, moments: optax.OptState, *batch: jax.Array
-    ) -> tuple[jax.Array, optax.OptState, jax.Array, jax.Array]:
+        learnt: dict[str, jax.Array], moments: optax.OptState, *batch: jax.Array
+    ) -> tuple[dict[str, jax.Array], optax.OptState, jax.Array, jax.Array]:
         *inputs, rate = batch
-        (value, nearness), slope = jax.value_and_grad(loss, has_aux=True)(rows, *inputs)
-        change, moments = optimizer.update(slope, moments, rows)
-        return rows + rate * change, moments, value, nearness
+        slopes = jax.value_and_grad(loss, has_aux=True)
+        (value, nearness), slope = slopes(learnt, *inputs)
+        change, moments = optimizer.update(slope, moments, learnt)
+        after = {key: learnt[key] + rate * rates[key] * change[key] for key in learnt}
+        return after, moments, value, nearness
 
     return step
+
+
+def _told_apart(
+    vectors: jax.Array, others: jax.Array, likeness: jax.Array
+) -> jax.Array:
+    """Cross-entropy of finding the own one of *others*, which is at the same place."""
+    itself = jnp.eye(*likeness.shape, dtype=bool)
+    alike = (likeness > _ALIKE) & ~itself
+    scores = jnp.where(alike, -1e9, vectors @ others.T * _SHARPNESS)
+    labels = jnp.arange(len(vectors))
+    return optax.softmax_cross_entropy_with_integer_labels(scores, labels)
 
 
 def _save(work: Path, state: _State) -> None:
@@ -262,7 +357,6 @@ def _save(work: Path, state: _State) -> None:
     partial = work / "checkpoint.part.npz"
     np.savez(
         partial,
-        rows=np.asarray(state.rows),
         figures=np.array(
             [
                 state.step,
@@ -274,6 +368,7 @@ def _save(work: Path, state: _State) -> None:
             ]
         ),
         **{f"moment{index}": np.asarray(leaf) for index, leaf in enumerate(leaves)},
+        **{f"learnt.{key}": np.asarray(it) for key, it in state.learnt.items()},
     )
     partial.rename(work / "checkpoint.npz")
 
@@ -283,12 +378,16 @@ def _restored(work: Path, optimizer: optax.GradientTransformation) -> _State | N
     if not path.exists():
         return None
     with np.load(path) as kept:
-        rows = jnp.asarray(kept["rows"])
-        shape = jax.tree.structure(optimizer.init(rows))
+        learnt = {
+            key.removeprefix("learnt."): jnp.asarray(kept[key])
+            for key in kept.files
+            if key.startswith("learnt.")
+        }
+        shape = jax.tree.structure(optimizer.init(learnt))
         leaves = [jnp.asarray(kept[f"moment{i}"]) for i in range(shape.num_leaves)]
         step, number, place, seconds, loss, nearness = kept["figures"]
     return _State(
-        rows=rows,
+        learnt=learnt,
         moments=jax.tree.unflatten(shape, leaves),
         step=int(step),
         number=int(number),
@@ -303,7 +402,8 @@ def _write_card(work: Path, data: _Data, state: _State, settings: Settings) -> N
     seen = 1 - _SMOOTH ** max(state.step, 1)
     card = {
         "base": "sentence-transformers/all-MiniLM-L6-v2",
-        "rows": list(state.rows.shape),
+        "rows": list(state.learnt[JA].shape),
+        "rank": RANK,
         "seed": settings.seed,
         "steps": state.step,
         "passes": state.number,

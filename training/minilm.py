@@ -8,13 +8,17 @@ import jax.numpy as jnp
 import numpy as np
 from safetensors.numpy import load_file
 
+from training.adapter import corrected
+
 __all__ = (
     "BUCKETS",
     "CLS",
+    "JA",
     "ROWS",
     "SEP",
     "WIDTH",
     "WORDS",
+    "Learnt",
     "Weights",
     "bucket",
     "embed",
@@ -24,15 +28,20 @@ __all__ = (
 )
 
 Weights = Mapping[str, jax.Array]
+Learnt = Mapping[str, jax.Array]
+"""What was learnt beside the weights: ``rows``, and the parts of the adapter."""
 Ids = Sequence[int]
 
 WORDS = "embeddings.word_embeddings.weight"
+JA = "rows"
+"""The name of the new rows in what was learnt."""
+
 ROWS = 30522
 """Rows of the English vocabulary; the new ones follow."""
 
 WIDTH = 384
 CLS, SEP = 101, 102
-BUCKETS = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192)
+BUCKETS = (16, 24, 32, 48, 64, 96, 128, 192)
 """Lengths that batches are padded to, so that few programs are compiled."""
 
 _LAYERS = 6
@@ -63,45 +72,52 @@ def looked_up(weights: Weights, rows: jax.Array, ids: jax.Array) -> jax.Array:
 
 
 def forward(
-    weights: Weights, rows: jax.Array, ids: jax.Array, mask: jax.Array
+    weights: Weights, learnt: Learnt, ids: jax.Array, mask: jax.Array
 ) -> jax.Array:
-    """Unit vectors of a batch, with ``rows`` behind the English vocabulary."""
+    """Unit vectors of a batch, by the weights and what was learnt beside them."""
     length = ids.shape[1]
     x = (
-        looked_up(weights, rows, ids)
+        looked_up(weights, learnt[JA], ids)
         + weights["embeddings.position_embeddings.weight"][:length]
         + weights["embeddings.token_type_embeddings.weight"][0]
     )
     x = _normed(weights, "embeddings.LayerNorm", x)
     hidden = (1.0 - mask)[:, None, None, :] * -1e9
+    shape = x.shape
+    # Flat, a row a token: gradients of products of two matrices are computed fast.
+    x = x.reshape(-1, WIDTH)
     for layer in range(_LAYERS):
-        x = _layer(weights, f"encoder.layer.{layer}.", x, hidden)
+        x = _layer(weights, learnt, f"encoder.layer.{layer}.", x, hidden, length)
+    x = x.reshape(shape)
     total = (x * mask[..., None]).sum(1) / mask.sum(1, keepdims=True)
     return total / jnp.linalg.norm(total, axis=1, keepdims=True)
 
 
-def _layer(weights: Weights, name: str, x: jax.Array, hidden: jax.Array) -> jax.Array:
-    batch, length, _ = x.shape
+def _layer(
+    weights: Weights,
+    learnt: Learnt,
+    name: str,
+    x: jax.Array,
+    hidden: jax.Array,
+    length: int,
+) -> jax.Array:
+    def linear(part: str, x: jax.Array) -> jax.Array:
+        y = x @ weights[f"{name}{part}.weight"].T + weights[f"{name}{part}.bias"]
+        return corrected(learnt, name + part, x, y)
 
     def heads(part: str) -> jax.Array:
-        split = _linear(weights, f"{name}attention.self.{part}", x)
-        return split.reshape(batch, length, _HEADS, -1).transpose(0, 2, 1, 3)
+        split = linear(f"attention.self.{part}", x)
+        return split.reshape(-1, length, _HEADS, WIDTH // _HEADS).transpose(0, 2, 1, 3)
 
     query, key, value = heads("query"), heads("key"), heads("value")
     scores = query @ key.transpose(0, 1, 3, 2) / jnp.sqrt(float(query.shape[-1]))
     mixed = jax.nn.softmax(scores + hidden, axis=-1) @ value
-    joined = mixed.transpose(0, 2, 1, 3).reshape(batch, length, -1)
-    attended = _linear(weights, name + "attention.output.dense", joined)
+    joined = mixed.transpose(0, 2, 1, 3).reshape(-1, WIDTH)
+    attended = linear("attention.output.dense", joined)
     x = _normed(weights, name + "attention.output.LayerNorm", x + attended)
-    inner = jax.nn.gelu(
-        _linear(weights, name + "intermediate.dense", x), approximate=False
-    )
-    outer = _linear(weights, name + "output.dense", inner)
+    inner = jax.nn.gelu(linear("intermediate.dense", x), approximate=False)
+    outer = linear("output.dense", inner)
     return _normed(weights, name + "output.LayerNorm", x + outer)
-
-
-def _linear(weights: Weights, name: str, x: jax.Array) -> jax.Array:
-    return x @ weights[name + ".weight"].T + weights[name + ".bias"]
 
 
 def _normed(weights: Weights, name: str, x: jax.Array) -> jax.Array:
@@ -131,19 +147,19 @@ def padded(
 
 def embed(
     weights: Weights,
-    rows: jax.Array | None,
+    learnt: Learnt | None,
     texts: Sequence[Ids],
     done: Callable[[int], None] = lambda _: None,
 ) -> np.ndarray:
     """Unit vectors of texts given as ids, in their order."""
     out = np.zeros((len(texts), WIDTH), np.float32)
-    table = jnp.zeros((1, WIDTH)) if rows is None else rows
+    beside = {JA: jnp.zeros((1, WIDTH))} if learnt is None else learnt
     for length, places in _by_length(texts):
         size = max(8, _TOKENS_A_BATCH // length)
         for start in range(0, len(places), size):
             part = places[start : start + size]
             ids, mask = padded([texts[place] for place in part], length, size)
-            out[part] = np.asarray(_forward(weights, table, ids, mask))[: len(part)]
+            out[part] = np.asarray(_forward(weights, beside, ids, mask))[: len(part)]
             done(len(part))
     return out
 

@@ -1,7 +1,8 @@
 """Pieces: the Japanese vocabulary, learnt from the Japanese runs of the pairs.
 
 Written twice: as sentencepiece makes it (``ja.model``) and as JSON for the
-``tokenizers`` package (``ja.json``), which the product reads. Both give the same ids.
+``tokenizers`` package (``pieces.json``), which the product reads. Both give the same
+ids.
 """
 
 import random
@@ -58,10 +59,10 @@ def make_pieces(work: Path, *, size: int, extra: Sequence[Path], seed: int) -> N
         num_threads=2,
         minloglevel=2,
     )
-    convert(work / "ja.model", work / "ja.json")
+    convert(work / "ja.model", work / "pieces.json")
     chance = random.Random(seed)  # noqa: S311 - a sample, not a secret
     sample = chance.sample(sorted(counts), min(_RUNS_TO_VERIFY, len(counts)))
-    verify(work / "ja.model", work / "ja.json", sample)
+    verify(work / "ja.model", work / "pieces.json", sample)
     console.print(f"both forms agree on {len(sample):,} runs")
 
 

@@ -21,8 +21,10 @@ from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
+from training.adapter import UP, linears
+from training.exporting import PIECES, read_learnt
 from training.learning import Settings, learn
-from training.minilm import ROWS, WIDTH
+from training.minilm import JA, ROWS, WIDTH
 from training.pieces import make_pieces
 from training.progress import console
 from training.teaching import teach
@@ -70,13 +72,15 @@ def check(work: Path, model: Path | None = None) -> dict[str, float]:
 
 
 def _check_files(work: Path) -> None:
-    with np.load(work / "rows.npz") as kept:
-        rows = kept["ja"]
-    pieces = Tokenizer.from_file(str(work / "ja.json"))
-    if rows.dtype != np.float16 or rows.shape != (pieces.get_vocab_size(), WIDTH):
-        raise Failed(f"rows are {rows.dtype} {rows.shape}")
-    if not np.isfinite(rows.astype(np.float32)).all():
-        raise Failed("rows are not numbers")
+    learnt = read_learnt(work)
+    pieces = Tokenizer.from_file(str(work / PIECES))
+    if learnt[JA].shape != (pieces.get_vocab_size(), WIDTH):
+        raise Failed(f"rows are {learnt[JA].shape}")
+    for name, values in learnt.items():
+        if not np.isfinite(values).all():
+            raise Failed(f"{name} holds what is not a number")
+    if not any(learnt[name + UP].any() for name in linears()):
+        raise Failed("the adapter has learnt nothing")
 
 
 def _write_pairs(work: Path) -> None:

@@ -2,35 +2,39 @@
 
 Texts are taken in the order of ``pairs.jsonl``, so the best come first. Vectors are
 written in shards, each beside the list of its texts; a text that is in a shard is not
-done again, even if the pairs have changed since. The rows can be trained with the
-shards there are.
+done again, even if the pairs have changed since. Learning computes those that are in no
+shard when it comes to them: to do it beforehand is worth it for several passes.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from training.minilm import WIDTH, embed, load_weights
-from training.pairing import read_pairs
+from training.pairing import Pair, read_pairs
 from training.progress import console, meter
 from training.tokens import Encoder
 
-__all__ = ("LENGTH", "taught", "teach")
+__all__ = ("LENGTH", "mixture", "taught", "teach")
 
 LENGTH = 192
 """Tokens of an English text that are read."""
 
 _SHARD = 4000
 
+_MIXTURE = {"text": 1.0, "passage": 0.1, "message": 0.3, "label": 0.1, "word": 0.1}
+"""What is taken of each kind where not all is: passages are long, words are easy."""
 
-def teach(work: Path, model: Path) -> None:
-    """Write vectors for the texts that have none."""
+
+def teach(work: Path, model: Path, most: int | None = None) -> None:
+    """Write vectors for the texts that have none; of few, a mixture of all kinds."""
     folder = work / "teacher"
     folder.mkdir(exist_ok=True)
     known = {text for _, texts in _shards(folder) for text in texts}
-    wanted = dict.fromkeys(pair.en for pair in read_pairs(work))
+    wanted = dict.fromkeys(pair.en for pair in mixture(work, most))
     todo = [text for text in wanted if text not in known]
     console.print(f"{len(wanted):,} English texts, {len(todo):,} without a vector")
     weights, encoder = load_weights(model), Encoder(model, None)
@@ -44,6 +48,15 @@ def teach(work: Path, model: Path) -> None:
             np.save(path, vectors.astype(np.float16))
             _write_list(path.with_suffix(".json"), texts)
             number += 1
+
+
+def mixture(work: Path, most: int | None) -> Iterator[Pair]:
+    """The pairs; if there are to be few, a mixture with at most so many sentences."""
+    counts: Counter[str] = Counter()
+    for pair in read_pairs(work):
+        counts[pair.kind] += 1
+        if most is None or counts[pair.kind] <= most * _MIXTURE[pair.kind]:
+            yield pair
 
 
 def taught(work: Path) -> tuple[dict[str, int], np.ndarray]:

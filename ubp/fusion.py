@@ -11,20 +11,27 @@ ones. But a model shows it: where nothing it knows is close, the closest is far.
     trust   = 0 at *unrelated*, 1 at *related*, by the similarity of the closest result
     meaning = alpha * (1 + trust) / 2 * min(1, 2 * (1 - missing))
     near    = similarity / closest, and missing * words at least
-    score   = (1 - GRAPH) * (meaning * near + (1 - meaning) * words) + GRAPH * proximity
+    fit     = words; in another language, FOREIGN of the way from words up to near
+    score   = (1 - GRAPH) * (meaning * near + (1 - meaning) * fit) + GRAPH * proximity
 
 *unrelated* and *related* belong to the model. *missing* is the share of sections that
 have no vector, because they wait for it or because the model cannot read them: where
 most have none, the closest of the others is no answer, and having none says nothing.
-All numbers were chosen by measurement on relevance sets; see docs/quality.md.
+Words cannot match across languages, so a result in another language than the question
+is not blamed for the lack of them.
+All numbers were chosen by measurement on relevance sets; see docs/search-quality.md.
 """
 
 from typing import NamedTuple
 
-__all__ = ("GRAPH", "Calibration", "Facts", "score", "words_signal")
+__all__ = ("FOREIGN", "GRAPH", "Calibration", "Facts", "score", "words_signal")
 
 GRAPH = 0.05
 """The weight of links: enough to order what is equal, and to bring in neighbours."""
+
+FOREIGN = 0.4
+"""How far being near makes up for words that are those of another language: enough to
+stand beside pages in one's own, not enough to displace them."""
 
 _SHARE = 0.4
 """Of the words' signal, what comes of being better than others; the rest comes of
@@ -79,10 +86,21 @@ def words_signal(share: float, coverage: float) -> float:
     return _SHARE * share + (1 - _SHARE) * coverage**_STEEP
 
 
-def score(facts: Facts, similarity: float, words: float, proximity: float) -> float:
-    """One number between 0 and 1; without vectors it is the words' signal."""
+def score(
+    facts: Facts,
+    similarity: float,
+    words: float,
+    proximity: float,
+    *,
+    foreign: bool = False,
+) -> float:
+    """One number between 0 and 1; without vectors it is the words' signal.
+
+    *foreign*: the result is in another language than the question.
+    """
     if facts.closest <= 0:
         return words
     near = max(similarity / facts.closest, facts.missing * words)
-    text = facts.meaning * near + (1 - facts.meaning) * words
+    fit = words + FOREIGN * max(0.0, near - words) if foreign else words
+    text = facts.meaning * near + (1 - facts.meaning) * fit
     return (1 - GRAPH) * text + GRAPH * proximity

@@ -7,6 +7,7 @@ import apsw
 
 from bench.quality.score import CUT, normal_heading, normal_path, unique
 from ubp.config import SearchSettings
+from ubp.languages import language_of
 from ubp.messages import QueryVector
 from ubp.packs.docs import queries
 from ubp.packs.docs.hybrid import Question, find
@@ -49,7 +50,7 @@ def rank(
 ) -> Ranking:
     """What is found by words alone, by the vector alone, or as clients see it."""
     if mode == "vector":
-        return _by_vector(db, blocks, vector)
+        return _by_vector(db, blocks, text, vector)
     question = Question(
         text=text,
         vector=vector if mode == "hybrid" else None,
@@ -103,12 +104,12 @@ def _as_answered(db: apsw.Connection, blocks: Blocks, question: Question) -> Ran
 
 
 def _by_vector(
-    db: apsw.Connection, blocks: Blocks, vector: QueryVector | None
+    db: apsw.Connection, blocks: Blocks, text: str, vector: QueryVector | None
 ) -> Ranking:
     """By similarity alone; nothing without a vector."""
     if vector is None:
         return Ranking([], [])
-    meaning = by_meaning(db, blocks, vector, None)
+    meaning = by_meaning(db, blocks, vector, None, language_of(text))
     pages = queries.pages(db, meaning)
     ordered = sorted(
         pages.values(), key=lambda page: (-meaning[page.id].similarity, page.path)

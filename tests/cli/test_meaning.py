@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from ubp.cli import main
+from ubp.embedding import japanese
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("models")]
 
@@ -47,16 +48,14 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def test_a_project_is_found_by_meaning_after_one_command(run: Run) -> None:
-    assert "2 sections given vectors" in run("index").out
+    assert "3 sections given vectors" in run("index").out
     assert "(hybrid)" in run("search", "making dough rise").out
+    assert "(hybrid)" in run("search", "鍵").out
 
     progress = run("status", "--json").value["embedding_progress"]
-    assert (progress["completed"], progress["total"]) == (2, 2)
-    assert progress["unknown_language"] == 1
-    shown = run("status").out
-    assert "2 of 2" in shown
-    assert "does not know" in shown
-    assert "By words only" in run("search", "鍵").out
+    assert (progress["completed"], progress["total"]) == (3, 3)
+    assert progress["unknown_language"] == 0
+    assert "3 of 3" in run("status").out
 
 
 def test_links_are_suggested_for_people_and_programs(run: Run) -> None:
@@ -107,3 +106,35 @@ def test_a_model_switched_off_leaves_words(run: Run) -> None:
 
 def test_the_doctor_makes_a_vector(run: Run) -> None:
     assert "ok   model: all-MiniLM-L6-v2" in run("doctor").out
+
+
+@pytest.fixture
+def _no_japanese(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(japanese, "_fault", lambda _: "pieces.json is damaged")
+
+
+@pytest.mark.usefixtures("_no_japanese")
+def test_without_its_japanese_the_default_works_in_english_and_says_what_to_do(
+    run: Run,
+) -> None:
+    assert "2 sections given vectors" in run("index").out
+    assert "(hybrid)" in run("search", "making dough rise").out
+    assert "By words only" in run("search", "鍵").out
+
+    progress = run("status", "--json").value["embedding_progress"]
+    assert (progress["completed"], progress["unknown_language"]) == (2, 1)
+    for command in (("status", "--json"), ("doctor", "--json"), ("model", "info")):
+        told = run(*command).out.replace("\n", " ")
+        assert "pieces.json is damaged" in told, command
+        assert "pip install" in told, command
+    assert run("model", "list", "--json").value["models"][0]["languages"] == ["en"]
+
+
+def test_model_info_shows_what_japanese_was_learnt(run: Run) -> None:
+    learnt = run("model", "info", "--json").value["japanese"]
+
+    assert learnt["problem"] is None
+    assert learnt["rows"] == japanese.size().rows
+    assert Path(learnt["card"]).is_file()
+    assert "rank" in run("model", "info").out
+    assert run("model", "info", "bge-m3", "--json").value["japanese"] is None

@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from ubp.actors.frames import read_frame, write_frame
 from ubp.embedding.models import Pooling
-from ubp.embedding.tokens import Tokenizer, WordPieces, pieces
+from ubp.embedding.tokens import Bilingual, Tokenizer, WordPieces, pieces
 from ubp.errors import ModelUnusable, UbpError
 
 if TYPE_CHECKING:
@@ -51,6 +51,10 @@ class Job(Struct, frozen=True, kw_only=True):
     path: str
     tokenizer: str
     """A ``tokenizer.json``; empty for the one in the model file."""
+    japanese: str = ""
+    """The pieces for Japanese beside it; empty if there are none."""
+    adapter: str = ""
+    """A file with what to do differently where there are such pieces."""
     window: int
     pooling: Pooling | None
     query_prefix: str
@@ -135,9 +139,14 @@ def main(encoded: str) -> None:
 
 
 def _serve(job: Job, frames_in: BinaryIO, frames_out: BinaryIO) -> None:
-    from ubp.embedding.llama import LlamaModel
+    from ubp.embedding.llama import Adapter, LlamaModel
 
-    model = LlamaModel(Path(job.path), job.pooling, job.window)
+    own = _tokens(job)
+    adapter = None
+    if isinstance(own, Bilingual) and job.adapter:
+        adapter = Adapter(Path(job.adapter), own.first)
+    model = LlamaModel(Path(job.path), job.pooling, job.window, adapter)
+    tokens = own or model.tokens
     if not job.tokenizer and "ja" in job.languages:
         _check_japanese(model.tokens.tells_voiced_kana(), model.name)
     speaking = threading.Lock()
@@ -148,8 +157,6 @@ def _serve(job: Job, frames_in: BinaryIO, frames_out: BinaryIO) -> None:
 
     queues: dict[bool, SimpleQueue[Embed]] = {}
     for is_query in (True, False):
-        # A tokenizer each, because each is used by one thread.
-        tokens = WordPieces(Path(job.tokenizer)) if job.tokenizer else model.tokens
         prefix = job.query_prefix if is_query else job.passage_prefix
         threads = max(job.threads, 2) if is_query else job.threads
         context = model.context(min(threads, os.cpu_count() or 1))
@@ -164,6 +171,14 @@ def _serve(job: Job, frames_in: BinaryIO, frames_out: BinaryIO) -> None:
     while (frame := read_frame(frames_in)) is not None:
         request = decode(frame)
         queues[request.is_query].put(request)
+
+
+def _tokens(job: Job) -> Tokenizer | None:
+    """The tokenizer beside the model file, if there is one."""
+    if not job.tokenizer:
+        return None
+    english = WordPieces(Path(job.tokenizer))
+    return Bilingual(english, Path(job.japanese)) if job.japanese else english
 
 
 def _check_japanese(tells_voiced_kana: bool, name: str) -> None:
@@ -209,7 +224,7 @@ class _Worker:
     def _knows(self, request: Embed) -> bool:
         """A query of nothing the model knows has a vector that means nothing."""
         ids = {each for text in request.texts for each in self._tokens.ids(text.body)}
-        return not ids <= {self._tokens.unknown}
+        return not ids <= self._tokens.unknown
 
     def _embedded(self, request: Embed) -> Vectors | Refused:
         cut = [

@@ -20,7 +20,7 @@ import anyio.to_thread
 
 from ubp.actors.embedding_child import Job, Text
 from ubp.actors.embedding_process import EmbeddingProcess, ProcessLost
-from ubp.embedding import library, weights
+from ubp.embedding import japanese, library, weights
 from ubp.embedding.models import Model
 from ubp.errors import ModelUnusable, UbpError
 from ubp.project import Project
@@ -75,7 +75,7 @@ def job_for(model: Model, project: Project, identity: str = "") -> Job:
         )
     return Job(
         path=str(path),
-        tokenizer=str(weights.tokenizer_file(folder)) if model.is_default else "",
+        **_beside(model, folder, path),
         window=model.window,
         pooling=model.pooling,
         query_prefix=model.query_prefix,
@@ -84,6 +84,17 @@ def job_for(model: Model, project: Project, identity: str = "") -> Job:
         threads=settings.threads or max(1, (os.cpu_count() or 1) - 1),
         niceness=settings.niceness,
     )
+
+
+def _beside(model: Model, folder: Path, path: Path) -> dict[str, str]:
+    """The files the default model has beside its own."""
+    if not model.is_default:
+        return {"tokenizer": ""}
+    files = {"tokenizer": weights.tokenizer_file(folder)}
+    if japanese.digest() is not None:
+        files["japanese"] = japanese.pieces_file()
+        files["adapter"] = library.adapter(path)
+    return {name: str(each) for name, each in files.items()}
 
 
 def _announce(what: str) -> None:

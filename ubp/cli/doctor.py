@@ -16,7 +16,7 @@ from msgspec import Struct
 from ubp import __version__
 from ubp.actors.model_processes import ModelProcesses
 from ubp.cli.options import App, command
-from ubp.embedding import library
+from ubp.embedding import japanese, library
 from ubp.embedding.models import Model, chosen
 from ubp.errors import IndexDamaged, UbpError
 from ubp.packs.docs import source_of
@@ -185,6 +185,8 @@ def _model(project: Project) -> Check:
             raise failure
     except UbpError as error:
         return Check("model", "warn", f"{error.message} {error.cause}", error.hint)
+    if model.is_default and (fault := japanese.fault()):
+        return Check("model", "warn", fault, japanese.HINT)
     took = monotonic() - begin
     return Check("model", "ok", f"{model.name} ({path.name}), {took:.1f} s to a vector")
 

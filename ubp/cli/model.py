@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import click
 
 from ubp.cli.downloading import Bar
-from ubp.cli.model_reports import Info, Listing, describe, listing, state_of
+from ubp.cli.model_reports import Info, Japanese, Listing, describe, listing, state_of
 from ubp.cli.model_setting import typed, write_model
 from ubp.cli.options import App, command, group
 from ubp.config import FILE_NAME
@@ -155,6 +155,8 @@ def _rows(found: Info) -> Iterator[tuple[str, str]]:
     yield "model", f"{found.name}, {found.summary}"
     yield "state", f"{found.state}{', in use' if found.in_use else ''}"
     yield "languages", " ".join(found.languages)
+    if found.japanese is not None:
+        yield "Japanese", _japanese(found.japanese)
     yield "licence", found.licence
     yield "dimension", str(found.dimension or (header and header.dimension) or "–")
     yield "window", f"{found.window} tokens"
@@ -170,6 +172,14 @@ def _rows(found: Info) -> Iterator[tuple[str, str]]:
         yield "identity", found.identity
     if header is not None:
         yield "its file says", ", ".join(_said(header))
+
+
+def _japanese(learnt: Japanese) -> str:
+    if learnt.problem is not None:
+        return learnt.problem
+    what = f"{learnt.rows:,} rows and an adapter of rank {learnt.rank}"
+    which = (learnt.digest or "")[:8]
+    return f"{what}, {_megabytes(learnt.size or 0)}, {which}; see {learnt.card}"
 
 
 def _said(header: Header) -> Iterator[str]:

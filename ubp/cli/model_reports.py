@@ -5,13 +5,22 @@ from typing import Literal
 
 from msgspec import Struct
 
-from ubp.embedding import library, models, weights
+from ubp.embedding import japanese, library, models, weights
 from ubp.embedding.headers import Header, read_header
-from ubp.embedding.models import CATALOGUE, Model
+from ubp.embedding.models import Model, catalogue
 from ubp.errors import ConfigError
 from ubp.project import Project
 
-__all__ = ("Entry", "Info", "Listing", "State", "describe", "listing", "state_of")
+__all__ = (
+    "Entry",
+    "Info",
+    "Japanese",
+    "Listing",
+    "State",
+    "describe",
+    "listing",
+    "state_of",
+)
 
 State = Literal["ready", "downloaded", "not here", "by hand"]
 """``downloaded``: made ready on first use. ``by hand``: find a file yourself."""
@@ -58,6 +67,20 @@ class Info(Struct, frozen=True, kw_only=True):
     size_on_disk: int | None
     identity: str | None
     header: Header | None
+    japanese: "Japanese | None"
+    """What the default model learnt beside its weights; ``None`` for others."""
+
+
+class Japanese(Struct, frozen=True, kw_only=True):
+    """What was learnt, or why it cannot be used."""
+
+    rows: int | None = None
+    rank: int | None = None
+    size: int | None = None
+    digest: str | None = None
+    card: str | None = None
+    """The file that says from what it was learnt, how well, and what it cannot do."""
+    problem: str | None = None
 
 
 def state_of(model: Model, folder: Path) -> State:
@@ -93,7 +116,7 @@ def listing(project: Project) -> Listing:
                 licence=each.licence,
                 summary=each.summary,
             )
-            for each in (*shown, *CATALOGUE)
+            for each in (*shown, *catalogue())
         ],
     )
 
@@ -126,6 +149,20 @@ def describe(model: Model, project: Project) -> Info:
         size_on_disk=_size(path),
         identity=library.identity(model, folder) if known else None,
         header=read_header(path) if path is not None else None,
+        japanese=_japanese() if model.is_default else None,
+    )
+
+
+def _japanese() -> Japanese:
+    if (fault := japanese.fault()) is not None:
+        return Japanese(problem=f"{fault} {japanese.HINT}")
+    learnt = japanese.size()
+    return Japanese(
+        rows=learnt.rows,
+        rank=learnt.rank,
+        size=learnt.bytes,
+        digest=japanese.digest(),
+        card=str(japanese.FOLDER / japanese.CARD),
     )
 
 

@@ -42,7 +42,7 @@ class EmbeddingProgress(Struct, frozen=True):
     unknown_language: int = 0
     """Sections the model cannot read; they are found by their words."""
     problem: str | None = None
-    """Why no vectors can be made, and what to do."""
+    """Why vectors cannot be made, or not of all, and what to do."""
 
 
 class Status(Struct, frozen=True, kw_only=True):
@@ -118,9 +118,7 @@ async def _embedding(
     project: Project, session: Session, sections: int
 ) -> EmbeddingProgress:
     now = await session.run(vectors.progress)
-    problem = await anyio.to_thread.run_sync(
-        library.problem, project.settings.embedding, project.root
-    )
+    problem = await anyio.to_thread.run_sync(_problem, project)
     if now.model is None:
         return EmbeddingProgress(total=sections, problem=problem)
     return EmbeddingProgress(
@@ -132,6 +130,11 @@ async def _embedding(
         unknown_language=max(0, sections - now.total),
         problem=problem,
     )
+
+
+def _problem(project: Project) -> str | None:
+    asked = (project.settings.embedding, project.root)
+    return library.problem(*asked) or library.shortcoming(*asked)
 
 
 def _waiting(project: Project, pack: Pack, known: dict[str, Known]) -> int:

@@ -7,13 +7,14 @@ from pathlib import Path
 import msgspec
 
 from ubp.config import EmbeddingSettings, cache_folder
-from ubp.embedding import conversion, weights
+from ubp.embedding import conversion, japanese, weights
 from ubp.embedding.headers import is_gguf, read_header
 from ubp.embedding.models import Model, chosen
 from ubp.embedding.placing import copy, make_folder, need_room, placing
 from ubp.errors import ConfigError, ModelMissing, ModelUnusable, UbpError
 
 __all__ = (
+    "adapter",
     "check_dimensions",
     "find",
     "folder_for",
@@ -21,10 +22,11 @@ __all__ = (
     "identity",
     "problem",
     "ready",
+    "shortcoming",
 )
 
-_MADE = 60_000_000
-"""Bytes of the default's file and a little more."""
+_MADE = 70_000_000
+"""Bytes of the default's files and a little more."""
 _SAMPLES = 16
 _SAMPLE = 1 << 16
 
@@ -52,14 +54,26 @@ def home(model: Model, folder: Path) -> Path:
     if model.path:
         return Path(model.path)
     if model.is_default:
-        return folder / model.name / f"{model.name}-f16.v{conversion.VERSION}.gguf"
+        return folder / model.name / f"{model.name}-{_edition()}.gguf"
     return folder / model.name / (model.file or f"{model.name}.gguf")
+
+
+def _edition() -> str:
+    """Tells files of the default model apart that give other vectors."""
+    learnt = japanese.digest()
+    version = f"f16.v{conversion.VERSION}"
+    return f"{version}.{learnt[:8]}" if learnt else version
+
+
+def adapter(path: Path) -> Path:
+    """Where the adapter belongs that goes with the default's file at *path*."""
+    return path.with_suffix(".adapter.gguf")
 
 
 def find(model: Model, folder: Path) -> Path | None:
     """The GGUF file of *model*, if it is there and, for the default, whole."""
     path = home(model, folder)
-    there = _is_whole(path) if model.is_default else _is_file(path)
+    there = _are_whole(path) if model.is_default else _is_file(path)
     return path if there else None
 
 
@@ -93,7 +107,7 @@ def identity(model: Model, folder: Path) -> str:
         ModelMissing: Its file is not there, so nobody knows.
     """
     if model.is_default:
-        content = f"{weights.HASHES['model.safetensors']}/{conversion.VERSION}"
+        content = f"{weights.HASHES['model.safetensors']}/{_edition()}"
     else:
         path = find(model, folder)
         if path is None:
@@ -146,6 +160,16 @@ def problem(settings: EmbeddingSettings, root: Path) -> str | None:
     return None
 
 
+def shortcoming(settings: EmbeddingSettings, root: Path) -> str | None:
+    """What the model that can be used cannot do here, though it should."""
+    try:
+        model = chosen(settings, root)
+    except UbpError:
+        return None
+    fault = japanese.fault() if model is not None and model.is_default else None
+    return f"{fault} {japanese.HINT}" if fault else None
+
+
 def _missing(model: Model) -> ModelMissing:
     if model.path:
         return ModelMissing(
@@ -181,10 +205,25 @@ def _make(model: Model, folder: Path, progress: Callable[[str], None]) -> Path:
     need_room(path.parent, _MADE)
     kept = path.parent / "tokenizer.json"
     copy(place / kept.name, kept)  # complete here, even without the package
-    conversion.convert(place, path)
-    with placing(_stamp(path)) as stamp:
-        stamp.write_text(str(path.stat().st_size), encoding="ascii")
+    learnt = japanese.FOLDER if japanese.digest() else None
+    conversion.convert(place, path, learnt)
+    made = [path]
+    if learnt is not None:
+        made.append(adapter(path))
+        conversion.convert_adapter(adapter(path), learnt)
+    for each in made:
+        with placing(_stamp(each)) as stamp:
+            stamp.write_text(str(each.stat().st_size), encoding="ascii")
+    _forget_others(model, path)
     return path
+
+
+def _forget_others(model: Model, path: Path) -> None:
+    """Delete what earlier versions made of the same weights: nothing loads it again."""
+    stem = path.name.removesuffix(".gguf")
+    for each in path.parent.glob(f"{model.name}-f16.v*"):
+        if not each.name.startswith(stem):
+            each.unlink(missing_ok=True)
 
 
 def _is_file(path: Path) -> bool:
@@ -197,6 +236,11 @@ def _is_file(path: Path) -> bool:
 def _stamp(path: Path) -> Path:
     """Says how long the file was when it was made."""
     return path.with_suffix(".size")
+
+
+def _are_whole(path: Path) -> bool:
+    needed = [path] if japanese.digest() is None else [path, adapter(path)]
+    return all(_is_whole(each) for each in needed)
 
 
 def _is_whole(path: Path) -> bool:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import llama_cpp
 
-__all__ = ("LlamaContext", "LlamaModel", "LlamaTokens")
+__all__ = ("Adapter", "LlamaContext", "LlamaModel", "LlamaTokens")
 
 _POOLING = {
     None: llama_cpp.LLAMA_POOLING_TYPE_UNSPECIFIED,
@@ -51,6 +51,14 @@ def _listen(level: int, text: bytes, _: Any) -> None:
         del _complaints[8:]
 
 
+class Adapter(NamedTuple):
+    """A correction of the layers, for some texts only."""
+
+    path: Path
+    first: int
+    """Texts with an id from this one on are computed with it."""
+
+
 class LlamaModel:
     """A model file, loaded once; contexts share its weights.
 
@@ -58,7 +66,13 @@ class LlamaModel:
         ModelUnusable: It cannot be loaded, or is no embedding model.
     """
 
-    def __init__(self, path: Path, pooling: Pooling | None, window: int) -> None:
+    def __init__(
+        self,
+        path: Path,
+        pooling: Pooling | None,
+        window: int,
+        adapter: Adapter | None = None,
+    ) -> None:
         llama_cpp.llama_log_set(_listen, ctypes.c_void_p(0))
         llama_cpp.llama_backend_init()
         _complaints.clear()
@@ -77,6 +91,7 @@ class LlamaModel:
         self.dimension: int = llama_cpp.llama_model_n_embd(self._model)
         self.vocabulary = llama_cpp.llama_model_get_vocab(self._model)
         self.name = path.name
+        self._adapter = _Loaded(self._model, adapter) if adapter else None
 
     @cached_property
     def tokens(self) -> "LlamaTokens":
@@ -105,14 +120,38 @@ class LlamaModel:
                 cause="The file does not say how its tokens become one vector.",
                 hint="Choose one from `ubp model list`, or set embedding.pooling.",
             )
-        return LlamaContext(context, self.window, self.dimension)
+        return LlamaContext(context, self.window, self.dimension, self._adapter)
+
+
+class _Loaded:
+    """An adapter in memory, shared by the contexts of its model."""
+
+    def __init__(self, model: Any, adapter: Adapter) -> None:
+        path = os.fsencode(adapter.path)
+        handle = llama_cpp.llama_adapter_lora_init(model, path)
+        if not handle:
+            raise ModelUnusable(
+                f"The adapter {adapter.path.name} cannot be loaded.",
+                cause=_why("no adapter of this model"),
+            )
+        self._handles = (llama_cpp.llama_adapter_lora_p_ctypes * 1)(handle)
+        self._scales = (ctypes.c_float * 1)(1.0)
+        self.first = adapter.first
+
+    def switch(self, context: Any, *, on: bool) -> None:
+        chosen = (self._handles, 1, self._scales) if on else (None, 0, None)
+        if llama_cpp.llama_set_adapters_lora(context, *chosen):
+            raise ModelUnusable("llama.cpp could not switch the adapter.")
 
 
 class LlamaContext:
     """Computes vectors. Not for two threads at once."""
 
-    def __init__(self, context: Any, window: int, dimension: int) -> None:
+    def __init__(
+        self, context: Any, window: int, dimension: int, adapter: _Loaded | None
+    ) -> None:
         self._context = context
+        self._adapter = adapter
         self._memory = llama_cpp.llama_get_memory(context)
         self._window = window
         self._dimension = dimension
@@ -125,8 +164,35 @@ class LlamaContext:
             ModelUnusable: llama.cpp refused, or computed something that is no vector.
         """
         found = np.empty((len(texts), self._dimension), np.float32)
+        plain, adapted = self._parted(texts)
+        for indexes, on in ((plain, False), (adapted, True)):
+            if indexes:
+                if self._adapter is not None:
+                    self._adapter.switch(self._context, on=on)
+                self._compute_all(indexes, texts, found)
+        length = np.linalg.norm(found, axis=1, keepdims=True)
+        if not (np.isfinite(length).all() and (length > 0).all()):
+            raise ModelUnusable("The model computed something that is no vector.")
+        return np.asarray(found / length, np.float32)
+
+    def _parted(self, texts: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+        """Those to be computed as the model is, and those with its adapter."""
+        parts: tuple[list[int], list[int]] = ([], [])
+        for index, text in enumerate(texts):
+            adapter = self._adapter
+            on = adapter is not None and max(text, default=0) >= adapter.first
+            parts[on].append(index)
+        return parts
+
+    def _compute_all(
+        self,
+        indexes: Sequence[int],
+        texts: Sequence[Sequence[int]],
+        found: NDArray[np.float32],
+    ) -> None:
+        """Short texts together, long ones alone."""
         # Longest first: llama.cpp makes and clears a new buffer whenever one grows.
-        order = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
+        order = sorted(indexes, key=lambda index: -len(texts[index]))
         group: list[int] = []
         used = 0
         for index in order:
@@ -138,10 +204,6 @@ class LlamaContext:
             used += size
         if group:
             self._compute(group, texts, found)
-        length = np.linalg.norm(found, axis=1, keepdims=True)
-        if not (np.isfinite(length).all() and (length > 0).all()):
-            raise ModelUnusable("The model computed something that is no vector.")
-        return np.asarray(found / length, np.float32)
 
     def _compute(
         self,
@@ -190,8 +252,8 @@ class LlamaTokens:
         return Frame(tuple(whole[:start]), tuple(whole[start + len(inner) :]))
 
     @property
-    def unknown(self) -> int | None:
-        return None  # files seldom say
+    def unknown(self) -> frozenset[int]:
+        return frozenset()  # files seldom say
 
     def ids(self, text: str) -> list[int]:
         return self._ids(text, special=False)

@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ubp.config import EmbeddingSettings, Pooling
+from ubp.embedding import japanese
 from ubp.embedding.headers import read_header
 from ubp.errors import ConfigError, UbpError, shortened
 
@@ -16,6 +17,7 @@ __all__ = (
     "SUFFIX",
     "Model",
     "Pooling",
+    "catalogue",
     "chosen",
     "named",
 )
@@ -68,8 +70,8 @@ class Model(Struct, frozen=True, kw_only=True):
 
 DEFAULT = Model(
     name="all-MiniLM-L6-v2",
-    summary="small and quick, English only",
-    languages=("en",),
+    summary="small and quick, English and Japanese",
+    languages=("en", "ja"),
     licence="Apache-2.0",
     dimension=384,
     window=256,
@@ -83,7 +85,7 @@ CATALOGUE = (
     DEFAULT,
     Model(
         name="granite-embedding-97m-multilingual-r2",
-        summary="small, English and Japanese; the first to try for Japanese",
+        summary="small, English, Japanese and others",
         languages=("en", "ja"),
         licence="Apache-2.0",
         dimension=384,
@@ -161,7 +163,7 @@ CATALOGUE = (
         size=132_000_000,
     ),
 )
-"""Every model known by name: the default, then those that know Japanese."""
+"""Every model known by name."""
 
 _FAMILIES = (
     ("ruri-v3", "ruri-v3-310m"),
@@ -175,10 +177,17 @@ _ENGLISH = ("all-minilm", "-en-")
 """Parts of the names of files that know English only: elsewhere they do harm."""
 
 
+def catalogue() -> tuple[Model, ...]:
+    """The models as they are here: without its Japanese the default knows English."""
+    if japanese.fault() is None:
+        return CATALOGUE
+    return (replace(DEFAULT, languages=("en",)), *CATALOGUE[1:])
+
+
 def named(name: str) -> Model | None:
     """The model of that name in the catalogue, whatever its capitals."""
     wanted = name.casefold()
-    return next((each for each in CATALOGUE if each.name.casefold() == wanted), None)
+    return next((each for each in catalogue() if each.name.casefold() == wanted), None)
 
 
 def chosen(settings: EmbeddingSettings, root: Path) -> Model | None:

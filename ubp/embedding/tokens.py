@@ -1,11 +1,19 @@
 """Text to token ids, and token ids to pieces that fit a model's window."""
 
+import re
+import unicodedata
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-__all__ = ("Frame", "Tokenizer", "WordPieces", "pieces")
+__all__ = ("Bilingual", "Frame", "Tokenizer", "WordPieces", "pieces")
+
+_JAPANESE = re.compile(
+    "[\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\uff66-\uff9f]+"
+)
+"""A run of kana and kanji, half-width ones included."""
 
 _HEAD_SHARE = 4
 """A head takes at most this part of the window, or there would be no room for text."""
@@ -24,8 +32,8 @@ class Tokenizer(Protocol):
     @property
     def frame(self) -> Frame: ...
     @property
-    def unknown(self) -> int | None:
-        """The id of whatever the model has never seen, if there is one."""
+    def unknown(self) -> frozenset[int]:
+        """The ids of whatever the model has never seen."""
 
     def ids(self, text: str) -> list[int]:
         """The ids of *text* alone, without the frame."""
@@ -48,12 +56,60 @@ class WordPieces:
         return Frame((first,), (last,))
 
     @cached_property
-    def unknown(self) -> int | None:
-        found: int | None = self._pieces.token_to_id("[UNK]")
-        return found
+    def unknown(self) -> frozenset[int]:
+        return _ids_of(self._pieces.token_to_id("[UNK]"))
+
+    @cached_property
+    def size(self) -> int:
+        """How many ids there are."""
+        return int(self._pieces.get_vocab_size())
 
     def ids(self, text: str) -> list[int]:
         return list(self._pieces.encode(text, add_special_tokens=False).ids)
+
+
+class Bilingual:
+    """English word pieces, and for runs of kana and kanji pieces of their own.
+
+    Text without such runs has exactly the ids of the word pieces. In other text letters
+    of any width are one, as they were in training.
+    """
+
+    def __init__(self, english: WordPieces, japanese: Path) -> None:
+        from tokenizers import Tokenizer as Pieces
+
+        self._english = english
+        self._japanese = Pieces.from_file(str(japanese))
+        self.first = english.size
+        """The first id of a Japanese piece."""
+
+    @property
+    def frame(self) -> Frame:
+        return self._english.frame
+
+    @cached_property
+    def unknown(self) -> frozenset[int]:
+        more = _ids_of(self._japanese.token_to_id("<unk>"))
+        return self._english.unknown | {self.first + each for each in more}
+
+    def ids(self, text: str) -> list[int]:
+        if _JAPANESE.search(text) is None:
+            return self._english.ids(text)
+        text = unicodedata.normalize("NFKC", text)
+        found: list[int] = []
+        at = 0
+        for run in _JAPANESE.finditer(text):
+            if between := text[at : run.start()]:
+                found += self._english.ids(between)
+            found += [self.first + each for each in self._japanese.encode(run[0]).ids]
+            at = run.end()
+        if rest := text[at:]:
+            found += self._english.ids(rest)
+        return found
+
+
+def _ids_of(found: int | None) -> frozenset[int]:
+    return frozenset() if found is None else frozenset({found})
 
 
 def pieces(

@@ -40,6 +40,7 @@ __all__ = (
     "aim",
     "count_waiting",
     "forget",
+    "in_other_languages",
     "note",
     "progress",
     "promote",
@@ -127,6 +128,10 @@ _REMOVE_MODEL = "DELETE FROM model WHERE id = ?"
 _KNOWN = """
     SELECT row, digest, language FROM passage
      WHERE pack = ? AND row IN (SELECT value FROM json_each(?))
+"""
+_IN_OTHER_LANGUAGES = """
+    SELECT row FROM passage
+     WHERE pack = ? AND row IN (SELECT value FROM json_each(?)) AND language <> ?
 """
 _NOTE = """
     INSERT OR REPLACE INTO passage (pack, row, digest, language, since, embedded)
@@ -231,6 +236,14 @@ def note(db: apsw.Connection, pack: str, passages: Sequence[Passage]) -> None:
         _place(
             db, model, [Placing(*each) for each in db.execute(_TO_PLACE_OF, known_to)]
         )
+
+
+def in_other_languages(
+    db: apsw.Connection, pack: str, rows: Iterable[int], language: str
+) -> frozenset[int]:
+    """Those of *rows* whose text is in another language than *language*."""
+    asked = (pack, _json(rows), language)
+    return frozenset(row for (row,) in db.execute(_IN_OTHER_LANGUAGES, asked))
 
 
 def forget(db: apsw.Connection, pack: str, rows: Iterable[int]) -> None:

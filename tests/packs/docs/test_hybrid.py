@@ -253,3 +253,58 @@ def test_any_question_is_an_answer(texts: list[str], query: str, limit: int) -> 
     assert len(found.pages) == min(limit, found.total)
     scores = [ranked.score for ranked in found.pages]
     assert scores == sorted(scores, reverse=True)
+
+
+# -- two languages ---------------------------------------------------------------------
+
+BOTH = {
+    "backup.md": "# Backup\n\nCopies of all files are made every night.",
+    "login.md": "# Sign-in\n\nAfter five wrong passwords the account is locked.",
+    "colours.md": "# Colours\n\nThe theme of the user interface can be changed.",
+    "料金.md": "# 延滞料金\n\n返却が遅れると、一日ごとに料金がかかります。",
+    "予約.md": "# 予約\n\n貸出中の本は予約できます。順番が来たらメールで知らせます。",
+    "設定.md": "# ネットワーク設定\n\nプロキシを使う場合は接続先を指定します。",
+}
+
+
+@pytest.fixture(scope="module")
+def ask_both(models: Path) -> Asking:
+    both = RealModel(models, "en", "ja")
+    return Asking(both, both.pages(BOTH))
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("パスワードを何度も間違えるとどうなりますか", "login.md"),
+        ("ファイルの写しはいつ作られますか", "backup.md"),
+        ("画面の配色を変えたい", "colours.md"),
+        ("fees for books that are returned late", "料金.md"),
+        ("reserve a book that somebody else has borrowed", "予約.md"),
+        ("connect through a proxy server", "設定.md"),
+        ("本を返すのが遅れたら", "料金.md"),
+    ],
+)
+def test_a_question_finds_its_answer_in_either_language(
+    ask_both: Asking, question: str, path: str
+) -> None:
+    found = ask_both(question)
+
+    assert paths(found)[0] == path
+    assert found.by_meaning
+
+
+def test_a_result_in_another_language_says_so(ask_both: Asking) -> None:
+    found = ask_both("fees for books that are returned late")
+
+    marked = {path for path, each in signals(found).items() if each.foreign}
+    assert "料金.md" in marked
+    assert not any(path.isascii() for path in marked)
+    assert "another language" in reason(found.pages[0].signals)
+
+
+def test_words_in_ones_own_language_come_before_meaning_in_another(
+    ask_both: Asking,
+) -> None:
+    assert paths(ask_both("ネットワーク設定"))[0] == "設定.md"
+    assert paths(ask_both("wrong passwords"))[0] == "login.md"

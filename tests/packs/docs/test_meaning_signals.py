@@ -8,6 +8,7 @@ from databases import fresh, save, with_pages
 from meanings import RealModel
 from vaults import page
 
+from ubp.languages import Language
 from ubp.messages import QueryVector
 from ubp.packs.docs import queries
 from ubp.packs.docs.meaning_signals import by_meaning, without_vectors
@@ -40,10 +41,13 @@ def vault(model: RealModel) -> apsw.Connection:
 
 
 def found(
-    db: apsw.Connection, vector: QueryVector, doc_type: str | None = None
+    db: apsw.Connection,
+    vector: QueryVector,
+    doc_type: str | None = None,
+    language: Language = "en",
 ) -> dict[str, PageMeaning]:
     """What is close, by path, the closest first."""
-    near = by_meaning(db, Blocks(), vector, doc_type)
+    near = by_meaning(db, Blocks(), vector, doc_type, language)
     pages = queries.pages(db, near)
     order = sorted(near, key=lambda page: -near[page].similarity)
     return {pages[page].path: near[page] for page in order}
@@ -146,3 +150,23 @@ def test_code_in_a_japanese_page_is_as_japanese_as_the_page() -> None:
     text = f"# 手順\n\n{'インストールの手順を説明します。' * 30}\n\n## Code\n\n{code}"
 
     assert {section.language for section in page(text).sections} == {"ja"}
+
+
+def test_sections_in_another_language_than_the_question_are_marked(
+    models: Path,
+) -> None:
+    both = RealModel(models, "en", "ja")
+    vault = both.pages(
+        {
+            "en.md": "# Backup\n\nCopies of all files are made at night.",
+            "ja.md": "# バックアップ\n\nすべてのファイルの写しを夜に作ります。",
+        }
+    )
+
+    cases: tuple[tuple[str, Language, str], ...] = (
+        ("When are files copied?", "en", "ja.md"),
+        ("ファイルの写しはいつ作られますか", "ja", "en.md"),
+    )
+    for question, language, foreign in cases:
+        near = found(vault, both.query(vault, question), None, language)
+        assert {path for path, each in near.items() if each.is_foreign} == {foreign}

@@ -7,6 +7,7 @@ import apsw
 
 from ubp import fusion
 from ubp.fusion import Calibration, Facts, words_signal
+from ubp.languages import language_of
 from ubp.messages import QueryVector
 from ubp.packs.docs import graph, queries
 from ubp.packs.docs.page_signals import PageMeaning
@@ -36,6 +37,9 @@ _PAGE = 0.2
 meant: so much of a section's score is its page's."""
 
 
+_NOT_CLOSE = PageMeaning(0.0, ())
+
+
 class Question(NamedTuple):
     """What is asked, and how."""
 
@@ -54,6 +58,8 @@ class Signals(NamedTuple):
     similarity: float
     words: float
     proximity: float
+    foreign: bool = False
+    """It is in another language than the question."""
 
 
 class SectionHit(NamedTuple):
@@ -89,13 +95,14 @@ def find(db: apsw.Connection, blocks: Blocks, question: Question) -> Hybrid:
             meaning[page].similarity if page in meaning else 0.0,
             words[page].signal if page in words else 0.0,
             0.0,
+            page in meaning and meaning[page].is_foreign,
         )
         for page in words.keys() | meaning.keys()
     }
     if meaning:
         with phase("graph"):
             signals = _with_neighbours(db, facts, signals, question)
-    scores = {page: fusion.score(facts, *each) for page, each in signals.items()}
+    scores = _scores(facts, signals)
     return Hybrid(
         [
             Ranked(
@@ -106,7 +113,7 @@ def find(db: apsw.Connection, blocks: Blocks, question: Question) -> Hybrid:
                     facts,
                     scores[page.id],
                     dict(words[page.id].sections) if page.id in words else {},
-                    dict(meaning[page.id].sections) if page.id in meaning else {},
+                    meaning.get(page.id, _NOT_CLOSE),
                 ),
             )
             for page in _best(db, scores, question.limit)
@@ -126,7 +133,8 @@ def _meaning(
     # It loads numpy, which takes longer than most searches by words.
     from ubp.packs.docs.meaning_signals import by_meaning, without_vectors
 
-    found = by_meaning(db, blocks, vector, question.doc_type)
+    language = language_of(question.text)
+    found = by_meaning(db, blocks, vector, question.doc_type, language)
     closest = max((page.similarity for page in found.values()), default=0.0)
     missing = without_vectors(db, blocks) if found else 0.0
     calibration = Calibration(vector.unrelated, vector.related)
@@ -147,7 +155,7 @@ def _with_neighbours(
     db: apsw.Connection, facts: Facts, signals: dict[int, Signals], question: Question
 ) -> dict[int, Signals]:
     """The same pages and those linked with the best of them, with how near they are."""
-    scores = {page: fusion.score(facts, *each) for page, each in signals.items()}
+    scores = _scores(facts, signals)
     seeds = [page.id for page in _best(db, scores, _SEEDS)]
     hops = graph.hops(db, seeds, question.depth, question.link_types)
     near = dict.fromkeys(hops.keys() - signals.keys(), Signals(0.0, 0.0, 0.0))
@@ -165,6 +173,19 @@ def _with_neighbours(
     }
 
 
+def _scores(facts: Facts, signals: dict[int, Signals]) -> dict[int, float]:
+    return {
+        page: fusion.score(
+            facts,
+            each.similarity,
+            each.words,
+            each.proximity,
+            foreign=each.foreign,
+        )
+        for page, each in signals.items()
+    }
+
+
 def _proximity(hops: int | None) -> float:
     if hops is None:
         return 0.0
@@ -172,33 +193,38 @@ def _proximity(hops: int | None) -> float:
 
 
 def _sections(
-    facts: Facts, page: float, words: dict[int, float], meaning: dict[int, float]
+    facts: Facts, page: float, words: dict[int, float], meaning: PageMeaning
 ) -> tuple[SectionHit, ...]:
     """The best sections of a page, by the same formula as pages."""
+    close = dict(meaning.sections)
+
+    def own_score(row: int) -> float:
+        found = fusion.score(
+            facts,
+            close.get(row, 0.0),
+            words.get(row, 0.0),
+            0.0,
+            foreign=row in meaning.foreign,
+        )
+        # A page may be less close than its best section: this may exceed the pages' 1.
+        return min(1.0, found)
+
     scored = sorted(
         (
-            SectionHit(
-                row,
-                (1 - _PAGE) * _own_score(facts, meaning.get(row), words.get(row))
-                + _PAGE * page,
-            )
-            for row in words.keys() | meaning.keys()
+            SectionHit(row, (1 - _PAGE) * own_score(row) + _PAGE * page)
+            for row in words.keys() | close.keys()
         ),
         key=lambda hit: (-hit.score, hit.row),
     )
     return tuple(scored[:_MOST_SECTIONS])
 
 
-def _own_score(facts: Facts, meaning: float | None, words: float | None) -> float:
-    # A page may be less close than its best section, so this may exceed the pages' 1.
-    return min(1.0, fusion.score(facts, meaning or 0.0, words or 0.0, 0.0))
-
-
 def reason(signals: Signals) -> str:
     """Why a page was found, in words."""
     parts: list[str] = []
     if signals.similarity > 0:
-        parts.append(f"similar in meaning ({signals.similarity:.2f})")
+        where = ", in another language" if signals.foreign else ""
+        parts.append(f"similar in meaning ({signals.similarity:.2f}){where}")
     if signals.words >= words_signal(0.0, 1.0):
         parts.append(f"has the words ({signals.words:.2f})")
     elif signals.words > 0:

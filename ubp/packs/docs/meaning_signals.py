@@ -3,6 +3,7 @@
 import apsw
 import numpy as np
 
+from ubp.languages import Language
 from ubp.messages import QueryVector
 from ubp.packs.docs import queries
 from ubp.packs.docs.page_signals import PageMeaning
@@ -24,9 +25,16 @@ _OTHERS = 3
 
 
 def by_meaning(
-    db: apsw.Connection, blocks: Blocks, vector: QueryVector, doc_type: str | None
+    db: apsw.Connection,
+    blocks: Blocks,
+    vector: QueryVector,
+    doc_type: str | None,
+    language: Language,
 ) -> dict[int, PageMeaning]:
-    """The pages closest to *vector*; none if its model no longer serves."""
+    """The pages closest to *vector*; none if its model no longer serves.
+
+    *language* is that of the question.
+    """
     model = vectors.serving(db)
     if model is None or model.id != vector.model:
         return {}
@@ -37,12 +45,17 @@ def by_meaning(
     with phase("nearest"):
         near = nearest(db, blocks, model, PACK_NAME, values, _MOST_ROWS, allowed)
     page_of = queries.pages_of_sections(db, [each.row for each in near], None)
+    foreign = vectors.in_other_languages(db, PACK_NAME, page_of, language)
     of_page: dict[int, list[tuple[int, float]]] = {}
     for row, similarity in near:
         if similarity > 0 and row in page_of:
             of_page.setdefault(page_of[row], []).append((row, similarity))
     return {
-        page: PageMeaning(_blended([each for _, each in found]), tuple(found))
+        page: PageMeaning(
+            _blended([each for _, each in found]),
+            tuple(found),
+            foreign.intersection(row for row, _ in found),
+        )
         for page, found in of_page.items()
     }
 

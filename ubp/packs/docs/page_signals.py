@@ -17,3 +17,10 @@ class PageMeaning(NamedTuple):
 
     similarity: float
     sections: tuple[tuple[int, float], ...]
+    foreign: frozenset[int] = frozenset()
+    """Those of the sections that are in another language than the question."""
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether its closest section is."""
+        return self.sections[0][0] in self.foreign
