@@ -180,11 +180,24 @@ async def test_a_model_that_cannot_be_loaded_says_why(job: Job, tmp_path: Path) 
     assert error.hint
 
 
+def of_its_own(job: Job, path: Path) -> Job:
+    """A job for a file that has everything in it, and is for English."""
+    return msgspec.structs.replace(
+        job,
+        path=str(path),
+        tokenizer="",
+        japanese="",
+        adapter="",
+        pooling=None,
+        languages=("en",),
+    )
+
+
 async def test_a_model_without_pooling_says_what_to_set(
     job: Job, tmp_path: Path
 ) -> None:
     path = tiny_model(tmp_path / "chat.gguf", pooling=False)
-    bare = msgspec.structs.replace(job, path=str(path), tokenizer="", pooling=None)
+    bare = of_its_own(job, path)
 
     assert "embedding.pooling" in (await refused(bare)).hint
 
@@ -193,9 +206,7 @@ async def test_a_model_that_confuses_kana_is_refused_for_japanese(
     job: Job, tmp_path: Path
 ) -> None:
     path = tiny_model(tmp_path / "tiny.gguf")
-    bare = msgspec.structs.replace(
-        job, path=str(path), tokenizer="", languages=("en", "ja")
-    )
+    bare = msgspec.structs.replace(of_its_own(job, path), languages=("en", "ja"))
 
     assert "embedding.languages" in (await refused(bare)).hint
 
@@ -204,7 +215,7 @@ async def test_a_model_whose_vectors_are_no_numbers_refuses_and_goes_on(
     job: Job, tmp_path: Path
 ) -> None:
     path = tiny_model(tmp_path / "nan.gguf", weight=float("nan"))
-    bare = msgspec.structs.replace(job, path=str(path), tokenizer="", pooling=None)
+    bare = of_its_own(job, path)
     async with running(bare) as process:
         for _ in range(2):
             with pytest.raises(TextRefused):
