@@ -94,17 +94,21 @@ def test_docs_folder_that_links_out_of_the_project_is_refused(tmp_path: Path) ->
         open_project(tmp_path / "project")
 
 
-@pytest.mark.parametrize("docs_dir", ["a\\u0000b", "missing", "a.md", "x" * 5_000])
+@pytest.mark.parametrize(
+    "docs_dir", ["a\\u0000b", "missing", "a.md", "round", "x" * 5_000]
+)
 def test_docs_dir_that_is_no_folder_is_refused(tmp_path: Path, docs_dir: str) -> None:
     write_files(tmp_path, {"ubp.toml": f'docs_dir = "{docs_dir}"', "a.md": ""})
+    (tmp_path / "round").symlink_to("round")
 
     with pytest.raises(ConfigError):
         open_project(tmp_path)
 
 
-@pytest.mark.parametrize("root", ["missing", "file.txt"])
+@pytest.mark.parametrize("root", ["missing", "file.txt", "round"])
 def test_root_that_is_no_folder_is_refused(tmp_path: Path, root: str) -> None:
     write_files(tmp_path, {"file.txt": ""})
+    (tmp_path / "round").symlink_to("round")
 
     with pytest.raises(ConfigError):
         open_project(tmp_path / root)

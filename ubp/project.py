@@ -1,5 +1,6 @@
 """A project: its root, its settings, and where everything derived from it lives."""
 
+import os
 from pathlib import Path
 
 from msgspec import Struct
@@ -69,7 +70,8 @@ def _docs_dir(root: Path, settings: Settings) -> Path | None:
     """The folder of the pages, as set, else ``docs/`` if there is one."""
     wanted = root / ("docs" if settings.docs_dir is None else settings.docs_dir)
     try:
-        found = wanted.resolve()
+        # Not resolve(): a link that leads through itself is no bug of ours.
+        found = Path(os.path.realpath(wanted))
         if found.is_dir():
             return found
     except (OSError, ValueError):  # no path at all
@@ -85,7 +87,7 @@ def open_project(root: Path | None = None) -> Project:
     """
     if root is None:
         root = find_root(Path.cwd())
-    root = root.resolve()
+    root = Path(os.path.realpath(root))
     if not root.is_dir():
         raise ConfigError(
             f"There is no folder {root.name!r} to use as the project.",

@@ -95,11 +95,11 @@ def rules_above(source: Source) -> Rules:
     """
     if source.gitignore_from is None:
         return Rules()
-    place = source.gitignore_from.resolve()
+    place = Path(os.path.realpath(source.gitignore_from))
     outermost = _rules_of(place / _EXCLUDE)
     rules = Rules(levels=(_Level(0, outermost),) if outermost else ())
     prefix = ""
-    for name in _between(place, source.folder.resolve()):
+    for name in _between(place, source.real_folder):
         rules = rules.within(place, prefix)
         if rules.ignore(prefix + name, folder=True):
             return Rules()
@@ -112,9 +112,9 @@ def files_above(source: Source) -> Iterator[Path]:
     """The files that decide of the source's folder from outside; few of them exist."""
     if source.gitignore_from is None:
         return
-    place = source.gitignore_from.resolve()
+    place = Path(os.path.realpath(source.gitignore_from))
     yield place / _EXCLUDE
-    for name in _between(place, source.folder.resolve()):
+    for name in _between(place, source.real_folder):
         yield place / FILE_NAME
         place /= name
 

@@ -1,5 +1,6 @@
 """A source: a folder, and which of its files a pack reads."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,3 +19,9 @@ class Source:
     """What every name must end with, whatever the globs say."""
     gitignore_from: Path | None = None
     """The project's root, from which on ``.gitignore`` files count; None if none do."""
+
+    @property
+    def real_folder(self) -> Path:
+        """Where the folder is now: it, or one around it, may be a symbolic link."""
+        # Not resolve(): of a link that leads through itself that makes a RuntimeError.
+        return Path(os.path.realpath(self.folder))

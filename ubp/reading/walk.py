@@ -105,7 +105,7 @@ def walk(source: Source, below: str = "") -> Iterator[Found | Refused]:
     tell what is there, the folder around it that cannot be looked into.
     """
     is_wanted = matcher(source.include, source.exclude, source.suffix)
-    root = source.folder.resolve()
+    root = source.real_folder
     for visit in _visited(source, root, below):
         if visit.error is not None:
             yield from _unlisted(visit.prefix, visit.error)
@@ -120,7 +120,7 @@ def folders(source: Source, below: str = "") -> Iterator[str]:
     With *below*, only the folder at it and those in there. One that cannot be looked
     into is left out.
     """
-    for visit in _visited(source, source.folder.resolve(), below):
+    for visit in _visited(source, source.real_folder, below):
         if visit.whole and visit.error is None:
             yield visit.prefix.removesuffix("/")
 
@@ -265,10 +265,7 @@ def _is_folder(entry: _Entry) -> bool:
 
 
 def _is_inside(entry: _Entry, root: Path) -> bool:
-    try:
-        return Path(entry.path).resolve().is_relative_to(root)
-    except (OSError, RuntimeError):  # a loop of links
-        return False
+    return Path(os.path.realpath(entry.path)).is_relative_to(root)
 
 
 def _why(error: OSError) -> str:
