@@ -6,6 +6,7 @@ from rich.table import Table
 from bench import (
     bench_alive,
     bench_fulltext,
+    bench_idle,
     bench_indexing,
     bench_startup,
     bench_vectors,
@@ -17,6 +18,7 @@ BENCHMARKS = (
     bench_fulltext,
     bench_vectors,
     bench_alive,
+    bench_idle,
 )
 
 

@@ -2,7 +2,7 @@
 
 Measured:      searches while a branch switch changes every page of a vault of 10,000,
                and how long after a save a page is found, by words and by meaning.
-Not measured:  the CPU an idle server uses; see the end of ``docs/adr/0016``.
+Not measured:  what a server uses while nothing changes; see ``bench_idle.py``.
 Compared with: the same searches before anything changes.
 
 Run it with ``python -m bench.bench_alive``.
@@ -21,6 +21,7 @@ from typing import TypeVar
 import apsw
 
 from bench.corpus import write_vault
+from bench.indexed import index
 from bench.measured import Measured, report
 from bench.wire import Wire, serving
 from ubp.store import vectors
@@ -43,7 +44,7 @@ def measure() -> list[Measured]:
 def _switching(root: Path) -> list[Measured]:
     write_vault(root, PAGES)
     (root / "ubp.toml").write_text(WORDS_ONLY, encoding="utf-8")
-    _index(root)
+    index(root)
     with serving(root) as server:
         _search(server)  # whatever is done once
         idle = [_search(server) for _ in range(SEARCHES)]
@@ -72,7 +73,7 @@ def _switching(root: Path) -> list[Measured]:
 
 def _saving(root: Path) -> list[Measured]:
     write_vault(root, 200)
-    _index(root)
+    index(root)
     page = root / "docs/new.md"
     by_words: list[float] = []
     by_meaning: list[float] = []
@@ -89,11 +90,6 @@ def _saving(root: Path) -> list[Measured]:
         Measured("saved until found by words, slowest", max(by_words), "s"),
         Measured("saved until found by meaning, slowest", max(by_meaning), "s"),
     ]
-
-
-def _index(root: Path) -> None:
-    command = [sys.executable, "-m", "ubp", "index", "--root", str(root), "--quiet"]
-    subprocess.run(command, check=True, capture_output=True)
 
 
 def _search(server: Wire) -> float:

@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +15,7 @@ from vaults import write_files
 from waiting import PATIENCE
 from watchfiles._rust_notify import RustNotify
 
-from ubp.actors import folder_watch
+from ubp.actors import folder_watch, routine
 from ubp.actors.folder_watch import CannotWatch, FolderWatch, Gone, Misheard
 from ubp.reading.source import Source
 from ubp.reading.walk import NEVER_READ
@@ -194,25 +193,59 @@ def test_so_many_places_are_everything_for_others_may_be_lost(
         assert watch.next() is None
 
 
-def test_now_and_then_it_is_everything_to_be_sure(source: Source) -> None:
+def test_now_and_then_it_is_everything_to_be_sure(
+    source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(routine, "COSTS", 0)
     with watching(source) as watch:
         (source.folder / "lost").mkdir()
         assert watch._heard(PATIENCE_MS) == {"lost"}  # and nobody does anything
-        watch._routine_at = 0
-        assert watch.next() is None
-        assert watch._routine_at > 0
+        with monkeypatch.context() as often:
+            often.setattr(routine, "OFTEN", 0)
+            watch._routine.found_something()
+            notice = watch.wait()
+        assert notice is not None
+        assert notice.everything
+        assert notice.surprise is not None
         write_files(source.folder, {"lost/a.md": ""})
         assert watch.next() == {"lost/a.md"}
 
 
-def test_the_longer_listing_takes_the_rarer_it_is_everything(
-    monkeypatch: pytest.MonkeyPatch,
+def test_who_finds_something_then_makes_it_be_looked_at_sooner(
+    source: Source, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(time, "monotonic", lambda: 1_000.0)
-    monkeypatch.setattr(time, "thread_time", lambda: 10.0)
+    monkeypatch.setattr(routine, "COSTS", 0)
+    monkeypatch.setattr(routine, "OFTEN", 0)
+    with watching(source) as watch:
+        first = watch.wait()
+        monkeypatch.undo()
+        monkeypatch.setattr(folder_watch, "_LOOK_MS", 50)
+        monkeypatch.setattr(routine, "COSTS", 0)
+        assert first is not None
+        assert first.surprise is not None
+        first.surprise.set()
+        with monkeypatch.context() as often:
+            often.setattr(routine, "OFTEN", 0.2)
+            second = watch.wait()
+    assert second is not None
+    assert second.everything
 
-    assert folder_watch._next_routine(begun=10) == 1_000 + folder_watch._ROUTINE
-    assert folder_watch._next_routine(begun=9) == 1_000 + folder_watch._COSTS
+
+def test_what_goes_on_and_on_is_followed_by_a_look_at_everything(
+    source: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So much on few paths may hide that the system dropped what happened on others."""
+    monkeypatch.setattr(routine, "COSTS", 0)
+    monkeypatch.setattr(routine, "STORM", 0.3)
+    page = source.folder / "sub/old.md"
+    with watching(source) as watch:
+        heard = 0
+        while heard < 3:
+            page.write_text(f"{heard}")
+            assert watch.next() == {"sub/old.md"}
+            heard += 1
+
+        assert watch.next() is None
 
 
 @pytest.mark.parametrize("path", [".gitignore", ".git/info/exclude"])

@@ -29,11 +29,11 @@ def test_a_path_is_looked_at_when_it_has_been_quiet() -> None:
 def test_the_last_notice_counts_and_each_path_has_its_own() -> None:
     stirred = Stirred()
     stirred.note(["a", "b"], 10)
-    stirred.note(["a"], 10.3)
+    stirred.note(["a"], 10.25)
 
-    assert stirred.take(10.5) == paths_due("b")
-    assert stirred.take(10.79) == NOTHING
-    assert stirred.take(10.8) == paths_due("a")
+    assert stirred.take(10 + QUIET) == paths_due("b")
+    assert stirred.take(10.24 + QUIET) == NOTHING
+    assert stirred.take(10.25 + QUIET) == paths_due("a")
 
 
 def test_a_path_that_never_rests_is_looked_at_in_the_end() -> None:
@@ -50,20 +50,20 @@ def test_a_path_that_never_rests_is_looked_at_in_the_end() -> None:
 def test_too_many_paths_are_everything_and_later_ones_part_of_it() -> None:
     stirred = Stirred()
     stirred.note((str(number) for number in range(MOST + 1)), 10)
-    stirred.note(["late"], 10.1)
+    stirred.note(["late"], 10.25)
 
-    assert stirred.take(10.5) == NOTHING
-    assert stirred.take(10.6) == EVERYTHING
+    assert stirred.take(10 + QUIET) == NOTHING
+    assert stirred.take(10.25 + QUIET) == EVERYTHING
     assert not stirred.take(99)
 
 
 def test_everything_includes_what_was_waiting() -> None:
     stirred = Stirred()
     stirred.note(["a"], 10)
-    stirred.note_everything(10.2)
+    stirred.note_everything(10.25)
 
-    assert stirred.take(10.5) == NOTHING
-    assert stirred.take(10.7) == EVERYTHING
+    assert stirred.take(10 + QUIET) == NOTHING
+    assert stirred.take(10.25 + QUIET) == EVERYTHING
     assert stirred.next_due is None
 
 

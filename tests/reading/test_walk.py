@@ -356,7 +356,9 @@ def test_part_that_cannot_be_looked_at_is_refused_as_in_a_look_at_everything(
 _SPOTS = st.lists(st.sampled_from(("a", "b", "docs", "x.md")), min_size=1, max_size=3)
 _LINKS = st.dictionaries(
     _SPOTS.map("/".join),
-    st.sampled_from(("a", "b", "docs", "docs/b", "../b", "docs/x.md", "x.md", "nowhere", "..", "/")),
+    st.sampled_from(
+        ("a", "b", "docs", "docs/b", "../b", "docs/x.md", "x.md", "nowhere", "..", "/")
+    ),
     max_size=3,
 )
 

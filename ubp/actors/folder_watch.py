@@ -23,6 +23,7 @@ from watchfiles._rust_notify import RustNotify, WatchfilesRustInternalError
 
 from ubp.actors.places import is_at, outermost
 from ubp.actors.quiet import MOST
+from ubp.actors.routine import Routine
 from ubp.reading import ignoring
 from ubp.reading.source import Source
 from ubp.reading.walk import NEVER_READ, folders
@@ -35,14 +36,12 @@ _GROUP_MS = 1_600
 _STEP_MS = 100
 """How long notices that come together are collected, and the pause that ends it."""
 
+_IDLE_STEP_MS = 150
+"""The same while nothing happens: the thread wakes at each step, for nothing."""
+
 _LOOK_MS = 2_000
 """How often it is made sure that the folder is still the one being watched, and that
 nobody outside has decided differently on what is ignored."""
-
-_ROUTINE = 120.0
-_COSTS = 5_000
-"""Seconds between two looks at everything to be sure, and at least as many times what
-it costs to list the folders: altogether that is a thousandth of a processor."""
 
 _ATTEMPTS = 5
 _PAUSE = 0.05
@@ -55,6 +54,8 @@ class Notice(NamedTuple):
     paths: frozenset[str]
     everything: bool = False
     """It may be anywhere."""
+    surprise: threading.Event | None = None
+    """To be set if there is something after all: it is only to be sure."""
 
 
 EVERYTHING = Notice(frozenset(), everything=True)
@@ -91,7 +92,9 @@ class FolderWatch:
         self._system = self._begin()
         self._left = self._list([""]) - self._folders
         """Places of which was heard, or is to be, since they were last listed."""
-        self._routine_at = _next_routine(begun)
+        self._routine = Routine(time.monotonic(), time.thread_time() - begun)
+        self._surprise = threading.Event()
+        self._step = _IDLE_STEP_MS
 
     def __enter__(self) -> Self:
         return self
@@ -108,11 +111,20 @@ class FolderWatch:
         while (heard := self._heard(_STEP_MS if self._left else _LOOK_MS)) is not None:
             heard |= self._left
             self._left = set()
+            now = time.monotonic()
+            if heard:
+                self._routine.heard(now)
+            if self._surprise.is_set():
+                self._surprise.clear()
+                self._routine.found_something()
             # Watched before anything is said: what happens from now on in what is new
             # is heard of, and what happened before is found by whoever looks there.
             if self._is_about_everything(heard):
                 self._watch_anew()
                 return EVERYTHING
+            if self._routine.is_due(now):
+                self._watch_anew()
+                return EVERYTHING._replace(surprise=self._surprise)
             if places := [place for place in outermost(heard) if _may_matter(place)]:
                 if not self._watch_new(places):
                     return EVERYTHING
@@ -126,7 +138,6 @@ class FolderWatch:
             self._outside != before
             or len(heard) > MOST  # before any is left out: others may be lost
             or any(map(_changes_everything, heard))
-            or time.monotonic() >= self._routine_at
         )
 
     def _heard(self, patience: int) -> set[str] | None:
@@ -136,9 +147,12 @@ class FolderWatch:
             Misheard: See there.
         """
         try:
-            found = self._system.watch(_GROUP_MS, _STEP_MS, patience, self._stop)
+            found = self._system.watch(_GROUP_MS, self._step, patience, self._stop)
         except WatchfilesRustInternalError as error:  # a name that is not UTF-8
             raise Misheard(str(error)) from None
+        # Where something stirs more is to come; whoever waits for it to rest has to be
+        # told before he stops waiting.
+        self._step = _STEP_MS if isinstance(found, set) else _IDLE_STEP_MS
         if isinstance(found, set):
             return {self._relative(path) for _, path in found}
         return set() if found == "timeout" else None
@@ -174,7 +188,7 @@ class FolderWatch:
         self._list_all()
         self._exchange()
         self._left |= self._list([""]) - self._folders
-        self._routine_at = _next_routine(begun)
+        self._routine.looked(time.monotonic(), time.thread_time() - begun)
 
     def _watch_new(self, places: Iterable[str]) -> bool:
         """Watch the folders at or below *places* too; whether nothing was missed.
@@ -253,11 +267,6 @@ class FolderWatch:
 def _changes_everything(place: str) -> bool:
     """Whether it is the folder itself, or a file that decides which others are read."""
     return not place or place.rpartition("/")[2] == ignoring.FILE_NAME
-
-
-def _next_routine(begun: float) -> float:
-    """When to look at everything again, after listing it since *begun*."""
-    return time.monotonic() + max(_ROUTINE, _COSTS * (time.thread_time() - begun))
 
 
 def _may_matter(place: str) -> bool:

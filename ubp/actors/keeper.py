@@ -6,12 +6,14 @@ damaged, or that it is no longer the one at its path: then whoever holds the loc
 a new one from the files, and all begin again with that.
 """
 
+import threading
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from time import monotonic
 
 import anyio
+import anyio.from_thread
 import anyio.to_thread
 
 from ubp.errors import IndexDamaged, IndexNotReady, innermost
@@ -71,12 +73,24 @@ class Keeper:
                 damage.identity, self._database
             )
         while not self.stop.is_set():
-            if await anyio.to_thread.run_sync(self._look):
+            if await self._looked_until_something_happens():
                 return
             if self.owns and not self._turn.is_set():
                 log.info("serve.took_over")
                 self._turn.set()
-            await self._pause(self._damaged)
+
+    async def _looked_until_something_happens(self) -> bool:
+        """Whether it is over with this database; otherwise something else is new."""
+        wake = threading.Event()
+        async with anyio.create_task_group() as group:
+            for event in (self.stop, self._damaged):
+                group.start_soon(_set_when, event, wake)
+            # A limiter of its own: it keeps its thread for as long as it looks.
+            over = await anyio.to_thread.run_sync(
+                self._look_until, wake, limiter=anyio.CapacityLimiter(1)
+            )
+            group.cancel_scope.cancel()
+        return over
 
     @asynccontextmanager
     async def replacing_what_is_damaged(self) -> AsyncIterator[None]:
@@ -145,12 +159,24 @@ class Keeper:
                 log.info("serve.project_back")
                 return
 
-    async def _pause(self, *wakers: anyio.Event) -> None:
-        """Wait for the next look, until we are to stop, or one of *wakers* is set."""
+    async def _pause(self) -> None:
+        """Wait for the next look, or until we are to stop."""
         with anyio.move_on_after(_LOOK_EVERY):
-            async with anyio.create_task_group() as group:
-                for event in (self.stop, *wakers):
-                    group.start_soon(_cancel_when, event, group.cancel_scope)
+            await self.stop.wait()
+
+    # -- in a thread -------------------------------------------------------------------
+
+    def _look_until(self, wake: threading.Event) -> bool:
+        """Look again and again; whether it is over with this database.
+
+        In a thread that waits by itself: a server that nobody asks anything does not
+        wake its event loop to find that nothing has happened.
+        """
+        while not (over := self._look()):
+            begins = self.owns and not self._turn.is_set()
+            if begins or wake.wait(_LOOK_EVERY):
+                break
+        return over
 
     def _look(self) -> bool:
         """Whether it is over with this database; takes the lock if it is free."""
@@ -166,12 +192,15 @@ class Keeper:
         if damage.identity(self._database) != self._began:
             return True
         if self.owns and damage.reported(self._database):
-            if not damage.is_intact(self._database):
-                self._damaged.set()
+            intact = damage.is_intact(self._database)
             damage.withdraw(self._database)
+            if not intact:
+                anyio.from_thread.run_sync(self._damaged.set)
         return self._damaged.is_set()
 
 
-async def _cancel_when(event: anyio.Event, scope: anyio.CancelScope) -> None:
-    await event.wait()
-    scope.cancel()
+async def _set_when(event: anyio.Event, wake: threading.Event) -> None:
+    try:
+        await event.wait()
+    finally:
+        wake.set()  # also when cancelled: nobody ends before the thread does

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 __all__ = ("Due", "Stirred")
 
-QUIET = 0.5
-"""Seconds without news after which a path is looked at."""
+QUIET = 0.4
+"""Seconds without news after which a path is looked at. A notice is at least 0.1 old
+when it comes, and if the path goes on stirring the next one follows within 0.2."""
 
 PATIENCE = 5.0
 """Seconds after which a path that keeps stirring is looked at."""

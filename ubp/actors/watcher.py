@@ -6,6 +6,7 @@ same way, so that a notice that is late, doubled or lost can do no harm. What a 
 stamp says is enough to tell whether it must be read.
 """
 
+import threading
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -91,6 +92,8 @@ class Watcher:
         """By pack, whether a path could be a page's."""
         self._held_back: dict[str, dict[str, float]] = {pack: {} for pack in sources}
         """Paths that seem gone, and since when."""
+        self._surprises: list[threading.Event] = []
+        """To be set if there is something where nothing has stirred."""
 
     async def run(self) -> None:
         notices, heard = channel[Notice](_NOTICES)
@@ -141,7 +144,10 @@ class Watcher:
             fingerprints = self._fingerprints if whole else {}
             await self._parser.send(ScanFinished(seen, changed, gone, fingerprints))
         elif changed or gone:
+            for surprise in self._surprises:
+                surprise.set()
             await self._parser.send(ScanFinished(seen, changed, gone))
+        self._surprises.clear()
 
     def _covers(self, path: str) -> bool:
         return self._scan.only is None or path == self._scan.only
@@ -169,6 +175,8 @@ class Watcher:
         now = anyio.current_time()
         if notice.everything:
             stirred.note_everything(now)
+            if notice.surprise is not None:
+                self._surprises.append(notice.surprise)
             return
         idle = stirred.next_due is None
         stirred.note(notice.paths, now)
