@@ -9,8 +9,9 @@ from ubp.actors.ports import Inbox
 
 T = TypeVar("T")
 
-PATIENCE = 20.0
-"""Seconds: five are plenty on an idle machine, and ours are not always idle."""
+PATIENCE = 60.0
+"""Seconds: five are plenty on an idle machine, and ours are not always idle. Embedding
+runs at low priority, and a test may start a process for it several times."""
 
 
 async def soon(inbox: Inbox[T]) -> T:

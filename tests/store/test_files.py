@@ -179,11 +179,45 @@ def test_content_is_looked_for_by_an_index() -> None:
     """A new project brings every file as one that is not known yet."""
     db = fresh()
 
-    plan = db.execute(f"EXPLAIN QUERY PLAN {files._SAME_CONTENT}", _ASKED)
+    asked = {"pack": "", "path": "", "digest": "", "name": "", "most": 1, "sorted": 1}
+    plan = db.execute(f"EXPLAIN QUERY PLAN {files._SAME_CONTENT}", asked)
 
     steps = " ".join(row[3] for row in plan)
     assert "file_by_digest (digest=? AND pack=?)" in steps
     assert "SCAN file" not in steps
 
 
-_ASKED = {"pack": "", "path": "", "digest": "", "name": "", "most": 1}
+# -- at a place ------------------------------------------------------------------------
+
+
+def test_files_at_a_place_are_it_and_all_below_and_nothing_that_begins_alike() -> None:
+    db = fresh()
+    paths = ("a", "a/b.md", "a/b/c.md", "a.md", "a-b.md", "a0", "ab/c.md", "b/a/x.md")
+    for path in paths:
+        files.remember(db, "docs", path, STAMP, "digest", [])
+        files.fail(db, "docs", f"{path}/bad", "Not UTF-8.", LATER)
+        files.remember(db, "notes", path, STAMP, "digest", [])
+
+    def below(*places: str) -> set[str]:
+        found = files.known_below(db, "docs", places)
+        assert all(found[path] == files.known(db, "docs")[path] for path in found)
+        return {path for path in found if not path.endswith("/bad")}
+
+    assert below("a") == {"a", "a/b.md", "a/b/c.md"}
+    assert below("a/b", "b") == {"a/b/c.md", "b/a/x.md"}
+    assert below("a", "a/b.md", "nowhere") == below("a")
+    assert below("a/b.md/bad") == below() == set()
+    assert "a/b.md/bad" in files.known_below(db, "docs", ["a/b.md"])
+    assert below("") == set(paths)
+
+
+def test_a_place_is_looked_for_without_looking_at_all_others() -> None:
+    """It is asked for every file that is stored."""
+    db = fresh()
+
+    asked = {"pack": "", "places": "[]"}
+    plan = db.execute(f"EXPLAIN QUERY PLAN {files._KNOWN_BELOW}", asked)
+
+    found = [row[3] for row in plan if "met" in row[3]]
+    assert len(found) == 4
+    assert all("pack=? AND path" in step for step in found), found

@@ -33,7 +33,9 @@ __all__ = (
 
 
 _MOST_LOOKED_AT = 32
-"""Files of the same content that may have been the one: thousands may be empty."""
+_MOST_SORTED = 1_000
+"""Files of the same content that may have been the one, and of how many these are the
+likeliest: thousands may be empty, and come one after the other."""
 
 
 class Failure(Struct, frozen=True):
@@ -62,16 +64,23 @@ _KNOWN = """
 
 _KNOWN_BELOW = """
     SELECT met.path, size, mtime_ns, ctime_ns, digest
-      FROM json_each(:places) AS place JOIN file AS met
-        ON pack = :pack
-       AND (met.path = value OR (met.path > value || '/' AND met.path < value || '0'))
+      FROM json_each(:places) CROSS JOIN file AS met
+        ON pack = :pack AND met.path = value
+    UNION
+    SELECT met.path, size, mtime_ns, ctime_ns, digest
+      FROM json_each(:places) CROSS JOIN file AS met
+        ON pack = :pack AND met.path > value || '/' AND met.path < value || '0'
     UNION
     SELECT met.path, size, mtime_ns, ctime_ns, NULL
-      FROM json_each(:places) AS place JOIN failure AS met
-        ON pack = :pack
-       AND (met.path = value OR (met.path > value || '/' AND met.path < value || '0'))
+      FROM json_each(:places) CROSS JOIN failure AS met
+        ON pack = :pack AND met.path = value
+    UNION
+    SELECT met.path, size, mtime_ns, ctime_ns, NULL
+      FROM json_each(:places) CROSS JOIN failure AS met
+        ON pack = :pack AND met.path > value || '/' AND met.path < value || '0'
 """
-"""The character after the slash is 0."""
+"""The character after the slash is 0. One after the other, and places first: with OR, or
+in another order, SQLite looks at every row for every place."""
 
 _REMEMBER = """
     INSERT OR REPLACE INTO file (pack, path, size, mtime_ns, ctime_ns, digest)
@@ -87,9 +96,10 @@ _MOVE_FILE = "UPDATE file SET path = ? WHERE pack = ? AND path = ?"
 _MOVE_WARNINGS = "UPDATE warning SET path = ? WHERE pack = ? AND path = ?"
 
 _SAME_CONTENT = """
-    SELECT path FROM file
-     WHERE digest = :digest AND pack = :pack
-       AND NOT EXISTS (SELECT 1 FROM file WHERE pack = :pack AND path = :path)
+    SELECT path FROM (
+        SELECT path FROM file WHERE digest = :digest AND pack = :pack LIMIT :sorted
+    )
+     WHERE NOT EXISTS (SELECT 1 FROM file WHERE pack = :pack AND path = :path)
      ORDER BY substr('/' || path, -length(:name)) <> :name, path
      LIMIT :most
 """
@@ -176,6 +186,7 @@ def same_content(db: apsw.Connection, pack: str, path: str, digest: str) -> list
         "path": path,
         "digest": digest,
         "name": f"/{posixpath.basename(path)}",
+        "sorted": _MOST_SORTED,
         "most": _MOST_LOOKED_AT,
     }
     return [found for (found,) in db.execute(_SAME_CONTENT, asked)]
