@@ -19,9 +19,14 @@ UBP = [sys.executable, "-m", "ubp"]
 PATIENCE = 60.0
 
 
-def eventually(look: Callable[[], T], wanted: Callable[[T], bool] = bool) -> T:
+def eventually(
+    look: Callable[[], T],
+    wanted: Callable[[T], bool] = bool,
+    *,
+    within: float = PATIENCE,
+) -> T:
     """What *look* sees once it is as *wanted*."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + within
     while True:
         seen = look()
         if wanted(seen):

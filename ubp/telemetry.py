@@ -15,6 +15,7 @@ An event is a name, not a sentence, and its facts are fields:
     watch.polling       the system cannot tell of changes; files are compared regularly
     watch.restarted     the watched folder was replaced, or went and came back
     serve.took_over     the server that held the project has ended; this one does now
+    serve.no_lock       the project's lock cannot be had, so files are not followed
     reader.lost         the reading process ended or hung on a file
     reader.bug          our own code failed on a file; the traceback is in the event
     actor.restarted     an actor crashed and was started again

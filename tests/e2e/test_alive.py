@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from vaults import write_files
 
 from ubp.store import damage, vectors
+from ubp.store.connection import open_reader
 
 pytestmark = pytest.mark.slow
 
@@ -29,6 +30,9 @@ ROUNDS = int(os.environ.get("UBP_ROUNDS", "6"))
 
 MANY = int(os.environ.get("UBP_MANY", "3000"))
 """How many files change at once; 50,000 for a thorough run."""
+
+LONG = PATIENCE + MANY / 50
+"""Seconds that anything about so many files may take."""
 
 
 @pytest.fixture
@@ -43,14 +47,16 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-def ubp(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+def ubp(
+    root: Path, *arguments: str, within: float = PATIENCE
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*UBP, *arguments, "--root", str(root)],
         capture_output=True,
         text=True,
         encoding="utf-8",
         check=False,
-        timeout=PATIENCE,
+        timeout=within,
     )
 
 
@@ -65,10 +71,10 @@ def contents(root: Path) -> Contents:
         db.close()
 
 
-def fresh(root: Path, scratch: Path) -> Contents:
+def fresh(root: Path, scratch: Path, within: float = PATIENCE) -> Contents:
     """What a new index of the same files holds."""
     copied = shutil.copytree(root, scratch, ignore=shutil.ignore_patterns(".ubp"))
-    assert ubp(copied, "index", "--no-embed").returncode == 0
+    assert ubp(copied, "index", "--no-embed", within=within).returncode == 0
     found = contents(copied)
     shutil.rmtree(copied)
     return found
@@ -203,15 +209,15 @@ def stir(root: Path, chance: random.Random, step: int) -> None:
             write_files(root, {f"docs/new {step}/page {step}.md": f"# New {step}\n"})
 
 
-def settled(root: Path, client: Client) -> None:
+def settled(root: Path, client: Client, within: float = PATIENCE) -> None:
     """Wait until the index is as the files are, by its own account."""
 
     def nothing_waits() -> bool:
-        found = ubp(root, "status", "--json").stdout
+        found = ubp(root, "status", "--json", within=within).stdout
         return '"waiting_files": 0' in found
 
-    eventually(nothing_waits)
-    eventually(lambda: paths(client), lambda it: it == on_disk(root))
+    eventually(nothing_waits, within=within)
+    eventually(lambda: paths(client), lambda it: it == on_disk(root), within=within)
 
 
 def test_servers_killed_at_any_moment_leave_an_index_that_becomes_right(
@@ -242,6 +248,25 @@ def test_servers_killed_at_any_moment_leave_an_index_that_becomes_right(
     assert contents(project) == fresh(project, tmp_path / "fresh")
 
 
+def stored_pages(root: Path) -> int:
+    """Without asking the server: it has enough to do."""
+    db = open_reader(root / ".ubp/index.db")
+    try:
+        return int(db.execute("SELECT count(*) FROM docs_page").get)
+    finally:
+        db.close()
+
+
+def embedded(root: Path) -> int:
+    """How many texts have a vector."""
+    db = open_reader(root / ".ubp/index.db")
+    try:
+        return vectors.progress(db).completed
+    finally:
+        db.close()
+
+
+@pytest.mark.timeout(5 * LONG)
 def test_a_branch_switch_of_many_files_is_carried_over_whole(
     project: Path, tmp_path: Path
 ) -> None:
@@ -253,16 +278,17 @@ def test_a_branch_switch_of_many_files_is_carried_over_whole(
         }
         write_files(project, pages)
         shutil.rmtree(project / "docs/2")
-        client.until_indexed(len(on_disk(project)))
+        there = len(on_disk(project))
+        eventually(lambda: stored_pages(project), lambda it: it == there, within=LONG)
         # And back, more or less: everything is touched, and some of it changed.
         for number, path in enumerate(pages):
             if number % 3:
                 os.utime(project / path, (number, number))
             else:
                 write_files(project, {path: f"# Again {number}\n"})
-        settled(project, client)
+        settled(project, client, LONG)
         assert client.end() == 0
-    assert contents(project) == fresh(project, tmp_path / "fresh")
+    assert contents(project) == fresh(project, tmp_path / "fresh", LONG)
 
 
 def test_clocks_may_jump(project: Path, tmp_path: Path) -> None:
@@ -426,6 +452,51 @@ def test_a_deleted_index_is_made_again_under_the_server(project: Path) -> None:
         client.until_indexed(41)
         refused = ubp(project, "serve")
         assert refused.returncode == 1
+
+
+def test_an_index_deleted_while_embedding_is_made_again_with_all_vectors(
+    project: Path, tmp_path: Path
+) -> None:
+    model = tiny_model(tmp_path / "tiny.gguf")
+    settings = f'[embedding]\nmodel = "{model.as_posix()}"\nbatch_size = 1\n'
+    (project / "ubp.toml").write_text(settings, encoding="utf-8")
+    with serving(project) as client:
+        eventually(lambda: [line for line in client.log if "model.loaded" in line])
+        shutil.rmtree(project / ".ubp")
+
+        eventually((project / ".ubp/index.db").exists)
+        client.until_indexed(40)
+        eventually(lambda: embedded(project), lambda it: it == 40)
+        assert not [line for line in client.log if "actor." in line]
+
+
+def test_a_lock_that_cannot_be_had_is_told_and_taken_up_again(project: Path) -> None:
+    lock = project / ".ubp/serve.lock"
+    with serving(project) as client:
+        client.until_indexed(40)
+        lock.unlink()
+        lock.mkdir()
+        eventually(lambda: [line for line in client.log if "serve.no_lock" in line])
+        client.until_indexed(40)
+
+        lock.rmdir()
+        write_files(project, {"docs/new.md": "# New\n\nAn ocelot.\n"})
+        eventually(lambda: hits(client, "ocelot"))
+        assert client.end() == 0
+
+
+def test_something_else_in_the_place_of_the_index_ends_the_server_with_a_reason(
+    project: Path,
+) -> None:
+    with serving(project) as client:
+        client.until_indexed(40)
+        shutil.rmtree(project / ".ubp")
+        (project / ".ubp").write_text("")
+
+        assert client.wait() == 1
+    log = "".join(client.log)
+    assert "The folder .ubp cannot be made" in log
+    assert "Traceback" not in log
 
 
 @pytest.fixture

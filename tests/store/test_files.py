@@ -201,6 +201,7 @@ def test_files_at_a_place_are_it_and_all_below_and_nothing_that_begins_alike() -
     def below(*places: str) -> set[str]:
         found = files.known_below(db, "docs", places)
         assert all(found[path] == files.known(db, "docs")[path] for path in found)
+        assert all(found[path] == files.known_at(db, "docs", path) for path in found)
         return {path for path in found if not path.endswith("/bad")}
 
     assert below("a") == {"a", "a/b.md", "a/b/c.md"}
@@ -209,6 +210,7 @@ def test_files_at_a_place_are_it_and_all_below_and_nothing_that_begins_alike() -
     assert below("a/b.md/bad") == below() == set()
     assert "a/b.md/bad" in files.known_below(db, "docs", ["a/b.md"])
     assert below("") == set(paths)
+    assert files.known_at(db, "docs", "nowhere") is None
 
 
 def test_a_place_is_looked_for_without_looking_at_all_others() -> None:

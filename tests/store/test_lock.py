@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ubp.errors import ProjectBusy
-from ubp.store.lock import holder, holding
+from ubp.store.lock import claiming, holder, holding, trying
 
 HOLD_AND_WAIT = """
 import sys
@@ -126,3 +126,22 @@ def test_killed_process_leaves_no_lock_behind(path: Path) -> None:
     assert holder(path) is None
     with holding(path):
         pass
+
+
+@pytest.mark.parametrize("what", ["file", "loop", "folder", "nothing"])
+def test_where_there_can_be_no_lock_nobody_has_it(path: Path, what: str) -> None:
+    match what:
+        case "file":
+            path.parent.write_text("")
+        case "loop":
+            path.parent.symlink_to(path.parent)
+        case "folder":
+            path.mkdir(parents=True)
+        case _:
+            path = path.parent / "nothing" / path.name
+
+    with claiming(path) as claim, trying(path) as held:
+        assert claim.is_refused
+        assert not claim.take()
+        assert not held
+    assert holder(path) is None

@@ -185,6 +185,10 @@ class Keeper:
             self._claim.renew()
             if was_refused and not self._claim.is_refused:
                 return True  # begin again, with a database that can be written
+            if self._claim.is_refused and not was_refused:
+                log.warning(
+                    "serve.no_lock", hint="Make .ubp/serve.lock a file one can write."
+                )
         if self._claim is not None:
             self._claim.take()
         if self._turn.is_set() and not self.owns:

@@ -287,7 +287,7 @@ class Writer:
         folder = self._folders.get(event.pack)
         if folder is None:
             return False
-        known = files.known_below(db, event.pack, [event.path]).get(event.path)
+        known = files.known_at(db, event.pack, event.path)
         if known is None or known.stamp in (None, event.stamp):
             return False
         try:

@@ -22,6 +22,7 @@ __all__ = (
     "fingerprint",
     "forget",
     "known",
+    "known_at",
     "known_below",
     "remember",
     "rename",
@@ -79,8 +80,16 @@ _KNOWN_BELOW = """
       FROM json_each(:places) CROSS JOIN failure AS met
         ON pack = :pack AND met.path > value || '/' AND met.path < value || '0'
 """
-"""The character after the slash is 0. One after the other, and places first: with OR, or
-in another order, SQLite looks at every row for every place."""
+"""The character after the slash is 0. One after the other, and places first: with OR,
+or in another order, SQLite looks at every row for every place."""
+
+_KNOWN_AT = """
+    SELECT path, size, mtime_ns, ctime_ns, digest FROM file
+     WHERE pack = :pack AND path = :path
+    UNION ALL
+    SELECT path, size, mtime_ns, ctime_ns, NULL FROM failure
+     WHERE pack = :pack AND path = :path
+"""
 
 _REMEMBER = """
     INSERT OR REPLACE INTO file (pack, path, size, mtime_ns, ctime_ns, digest)
@@ -136,6 +145,11 @@ def known_below(
         return known(db, pack)
     asked = {"pack": pack, "places": msgspec.json.encode(list(places)).decode()}
     return _all_known(db.execute(_KNOWN_BELOW, asked))
+
+
+def known_at(db: apsw.Connection, pack: str, path: str) -> Known | None:
+    """What the index knows of the file at *path*, and not of what is below it."""
+    return _all_known(db.execute(_KNOWN_AT, {"pack": pack, "path": path})).get(path)
 
 
 def _all_known(rows: Iterable[tuple[Any, ...]]) -> dict[str, Known]:

@@ -5,7 +5,6 @@ however that ends. The file says who holds it; it is never deleted, because anot
 process may be about to lock it.
 """
 
-import errno
 import os
 import sys
 import time
@@ -18,10 +17,6 @@ from ubp.file_lock import try_lock
 from ubp.store.ids import now
 
 __all__ = ("Claim", "claiming", "holder", "holding", "trying")
-
-_CANNOT_WRITE = frozenset(
-    {errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.ENOENT, errno.ESTALE}
-)
 
 _TRIES = 5
 _PAUSE = 0.05
@@ -152,14 +147,15 @@ def holder(path: Path) -> int | None:
 
 
 def _opened(path: Path) -> int | None:
-    """None where files cannot be made: there nobody can write what it protects."""
+    """None where there can be no such file: nobody can write what it protects either.
+
+    The folder may be read-only, full, deleted, or something else than a folder by now.
+    """
     try:
         path.parent.mkdir(exist_ok=True)
         return os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        if error.errno in _CANNOT_WRITE:
-            return None
-        raise
+    except OSError:
+        return None
 
 
 def _pid_in(path: Path) -> str | None:
