@@ -26,7 +26,7 @@ def _next_look(routine: Routine, now: float) -> float:
 def test_while_nothing_is_heard_looks_become_rarer_up_to_a_point() -> None:
     found = list(pauses(Routine(0, cost=0), 0, 7))
 
-    assert found == [OFTEN, 2 * OFTEN, 4 * OFTEN, 8 * OFTEN, *[RARELY] * 3]
+    assert found == [OFTEN, 2 * OFTEN, 4 * OFTEN, *[RARELY] * 4]
 
 
 def test_what_is_heard_is_followed_by_a_look_soon_enough() -> None:

@@ -9,7 +9,7 @@ most likely nothing to be told, unless it turns out that he has.
 __all__ = ("Routine",)
 
 OFTEN = 120.0
-RARELY = 1_920.0
+RARELY = 960.0
 """Seconds between two looks, after something was heard and when nothing ever is."""
 
 COSTS = 5_000

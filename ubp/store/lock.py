@@ -29,8 +29,6 @@ class Claim:
         self._path = path
         self._descriptor = _opened(path)
         self.held = False
-        self.predecessor_died = False
-        """Whether the last holder did not let go in order. Known once it is held."""
 
     def take(self) -> bool:
         """Take the lock if nobody has it; whether it is ours. Never waits."""
@@ -38,7 +36,6 @@ class Claim:
             return False
         if not self.held and try_lock(self._descriptor):
             self.held = True
-            self.predecessor_died = _pid_in(self._path) is not None
             about = f"{os.getpid()}\n{now()}\n{Path(sys.argv[0]).name}\n"
             with suppress(OSError):  # a full disk; it is locked all the same
                 os.truncate(self._descriptor, 0)

@@ -81,6 +81,18 @@ def test_literal_search_of_anything_is_an_answer(
     assert [hit.rank for hit in hits] == sorted(hit.rank for hit in hits)
 
 
+@pytest.mark.parametrize("limit", [1, 2, 4, 5])
+def test_equals_are_in_the_order_of_their_paths_however_they_were_stored(
+    limit: int,
+) -> None:
+    paths = ["b.md", "c.md", "a.md", "d.md"]
+    db = with_pages(dict.fromkeys(paths, "# A heron\n"))
+    save(db, "b.md", "# Nothing\n")
+    save(db, "b.md", "# A heron\n")
+
+    assert literal_paths(db, "heron", limit=limit) == sorted(paths)[:limit]
+
+
 # -- what to mark ----------------------------------------------------------------------
 
 

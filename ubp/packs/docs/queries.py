@@ -38,6 +38,7 @@ __all__ = (
     "pages_of_sections",
     "passages",
     "paths",
+    "section_places",
     "section_texts",
     "sections",
     "sections_of_type",
@@ -46,6 +47,14 @@ __all__ = (
     "titles_alone",
     "tracked_pages",
 )
+
+
+class SectionPlace(NamedTuple):
+    """Where a section stands: its page, the path of that, and which one it is there."""
+
+    page: int
+    path: str
+    ordinal: int
 
 
 class Page(NamedTuple):
@@ -158,6 +167,12 @@ _SECTION_PAGES = """
       FROM json_each(:rows) JOIN docs_section AS section ON section.id = value
       JOIN docs_page AS page ON page.id = section.page_id
      WHERE :doc_type IS NULL OR page.doc_type = :doc_type
+"""
+
+_SECTION_PLACES = """
+    SELECT section.id, section.page_id, page.path, ordinal
+      FROM json_each(?) JOIN docs_section AS section ON section.id = value
+      JOIN docs_page AS page ON page.id = section.page_id
 """
 
 _TITLES_ALONE = """
@@ -334,6 +349,12 @@ def pages_of_sections(
     """The page of each section, leaving out those of another type."""
     values = {"rows": _array(rows), "doc_type": doc_type}
     return dict(db.execute(_SECTION_PAGES, values))
+
+
+def section_places(db: apsw.Connection, rows: Iterable[int]) -> dict[int, SectionPlace]:
+    """Where each of these sections stands."""
+    found = db.execute(_SECTION_PLACES, (_array(rows),))
+    return {row: SectionPlace(*place) for row, *place in found}
 
 
 def count_pages(

@@ -1,6 +1,7 @@
 """Find sections by what was typed, and what to mark in them."""
 
 import itertools
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import apsw
@@ -9,6 +10,7 @@ from ubp import lexicon
 from ubp.packs.docs import queries
 from ubp.packs.docs.text_index import SECTIONS
 from ubp.questions import content_words, says_little
+from ubp.store.fulltext import Ranked
 from ubp.toolkit import phase
 
 __all__ = ("SectionHit", "literally", "words_of")
@@ -33,10 +35,23 @@ def literally(
         rows = queries.pages_of_sections(db, rows, doc_type).keys() & rows
     ranked = (hit for hit in SECTIONS.ranked(db, matches) if hit.row in rows)
     with phase("rank"):
-        best = list(itertools.islice(ranked, limit))
-    page_of = queries.pages_of_sections(db, [hit.row for hit in best], doc_type)
-    hits = [SectionHit(row, page_of[row], rank) for row, rank in best]
+        best = _best(ranked, limit)
+    places = queries.section_places(db, [hit.row for hit in best])
+    best.sort(key=lambda hit: (hit.rank, places[hit.row].path, places[hit.row].ordinal))
+    hits = [SectionHit(row, places[row].page, rank) for row, rank in best[:limit]]
     return hits, len(rows)
+
+
+def _best(ranked: Iterator[Ranked], limit: int) -> list[Ranked]:
+    """The best, and all that are as good as the last of them.
+
+    These come in the order in which they happened to be stored.
+    """
+    best = list(itertools.islice(ranked, limit))
+    if best:
+        last = best[-1].rank
+        best += itertools.takewhile(lambda hit: hit.rank == last, ranked)
+    return best
 
 
 def words_of(query: str) -> list[str]:
