@@ -1,8 +1,10 @@
 """The watcher: disk compared with index."""
 
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
@@ -219,6 +221,12 @@ class Following:
         absolute = frozenset(str(self._folder / path) for path in paths)
         await self._heard.send(Notice(absolute, everything=not paths))
 
+    async def to_be_sure(self) -> threading.Event:
+        """Nothing stirred, and everything is to be looked at; set if there is more."""
+        surprise = threading.Event()
+        await self._heard.send(Notice(frozenset(), everything=True, surprise=surprise))
+        return surprise
+
     async def next(self) -> tuple[type[FileEvent], str]:
         """Of the next event the kind and the path."""
         while True:
@@ -362,6 +370,38 @@ async def test_comparing_everything_for_nothing_says_nothing(
 
         await watcher.nothing_but(FileChanged)
         await watcher.nothing_but_the_end()
+
+
+@pytest.mark.usefixtures("hurry")
+async def test_what_nobody_told_of_is_a_surprise_and_nothing_is_none(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = 0
+    compare = Watcher._compare_everything
+
+    async def counted(*args: Any) -> None:
+        nonlocal looks
+        await compare(*args)
+        looks += 1
+
+    async def looked_twice() -> bool:
+        return looks == 2
+
+    monkeypatch.setattr(Watcher, "_compare_everything", counted)
+    write(project, "x.md")
+    await indexed(project)
+    looks = 0
+    async with following(project, monkeypatch) as watcher:
+        await watcher.nothing_but_the_end()
+        nothing = await watcher.to_be_sure()
+        await until(looked_twice)
+        write(project, "x.md", text="# B")
+        something = await watcher.to_be_sure()
+        assert await watcher.next() == (FileChanged, "x.md")
+        await watcher.nothing_but_the_end()
+
+    assert something.is_set()
+    assert not nothing.is_set()
 
 
 # -- links -----------------------------------------------------------------------------
