@@ -44,6 +44,8 @@ while (frame := read_frame(sys.stdin.buffer)) is not None:
             sys.exit(1)
         if "hanger" in change.path:
             time.sleep(600)
+        if "slow" in change.path:
+            time.sleep(2)
         answer = FileUnchanged(change.pack, change.path, FileStamp(1, 2, 3), '')
         write_frame(sys.stdout.buffer, msgspec.msgpack.encode(answer))
 """
@@ -170,6 +172,18 @@ async def test_a_file_that_takes_the_process_with_it_costs_nobody_else(
     assert isinstance(second, ParseFailed)
     assert (second.path, second.stamp) == (f"{name}.md", STAMP)
     assert isinstance(third, FileUnchanged)
+
+
+async def test_a_file_that_is_only_slow_is_read_after_all(scripted: Rig) -> None:
+    """Or the machine was busy: the process has a low priority."""
+    async with anyio.create_task_group() as group:
+        group.start_soon(scripted.parser.run)
+        await scripted.events.send(FileChanged("docs", "slow.md", STAMP))
+
+        outcome = await soon(scripted.results)
+        scripted.events.close()
+
+    assert isinstance(outcome, FileUnchanged)
 
 
 async def test_a_stop_leaves_the_queue_to_the_next_comparison(rig: Rig) -> None:

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
+import unicodedata
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -73,11 +74,18 @@ def contents(root: Path) -> Contents:
 
 def fresh(root: Path, scratch: Path, within: float = PATIENCE) -> Contents:
     """What a new index of the same files holds."""
-    copied = shutil.copytree(root, scratch, ignore=shutil.ignore_patterns(".ubp"))
+    copied = copy_of(root, scratch)
     assert ubp(copied, "index", "--no-embed", within=within).returncode == 0
     found = contents(copied)
     shutil.rmtree(copied)
     return found
+
+
+def copy_of(root: Path, scratch: Path) -> Path:
+    """The same files, links and pipes, without an index."""
+    subprocess.run(["cp", "-a", str(root), str(scratch)], check=True)
+    shutil.rmtree(scratch / ".ubp")
+    return scratch
 
 
 def hits(client: Client, query: str) -> list[str]:
@@ -89,9 +97,14 @@ def paths(client: Client) -> set[str]:
     return {page["filepath"] for page in client.call("ubp_list_pages")["pages"]}
 
 
+def pages_of(root: Path) -> list[Path]:
+    """What can be read as a page: a pipe or a folder may have the name of one."""
+    return sorted(path for path in (root / "docs").rglob("*.md") if path.is_file())
+
+
 def on_disk(root: Path) -> set[str]:
     docs = root / "docs"
-    return {path.relative_to(docs).as_posix() for path in docs.rglob("*.md")}
+    return {path.relative_to(docs).as_posix() for path in pages_of(root)}
 
 
 def test_an_edit_a_new_page_and_a_deleted_one_are_seen(project: Path) -> None:
@@ -194,9 +207,8 @@ def test_four_servers_and_changing_files_end_with_one_right_index(
 def stir(root: Path, chance: random.Random, step: int) -> None:
     """Change something the way people and programs do."""
     docs = root / "docs"
-    pages = sorted(docs.rglob("*.md"))
-    page = chance.choice(pages)
-    match chance.randrange(6):
+    page = chance.choice([each for each in pages_of(root) if not each.is_symlink()])
+    match chance.randrange(12):
         case 0 | 1:
             page.write_text(f"# Step {step}\n\nA heron, [[page {step}]].\n")
         case 2:
@@ -205,8 +217,38 @@ def stir(root: Path, chance: random.Random, step: int) -> None:
             page.rename(page.with_name(f"step {step}.md"))
         case 4:
             page.parent.rename(docs / f"folder {step}")
-        case _:
+        case 5:
             write_files(root, {f"docs/new {step}/page {step}.md": f"# New {step}\n"})
+        case _:
+            stir_oddly(docs, page, chance, step)
+
+
+def stir_oddly(docs: Path, page: Path, chance: random.Random, step: int) -> None:
+    """The same, with what makes programs stumble."""
+    match chance.randrange(8):
+        case 0:
+            aside = page.with_name(f".{page.name}.swp")
+            aside.write_text(f"# Saved {step}\n\nA heron.\n")
+            aside.replace(page)
+        case 1:
+            page.unlink()
+            write_files(page, {"inside.md": f"# A folder since {step}\n"})
+        case 2:
+            page.with_name(f"linked {step}.md").hardlink_to(page)
+        case 3:
+            (docs / f"link {step}.md").symlink_to(page.relative_to(docs))
+        case 4:
+            os.mkfifo(docs / f"pipe {step}.md")
+        case 5:
+            page.rename(page.with_name(f"{page.stem.swapcase()}.md"))
+        case 6:
+            form = chance.choice(("NFC", "NFD"))
+            name = unicodedata.normalize(form, "がぎぐ.md")
+            write_files(docs, {name: f"# {form} {step}\n"})
+        case _:
+            before = page.stat()
+            page.write_bytes(page.read_bytes().replace(b"heron", b"crane"))
+            os.utime(page, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 def settled(root: Path, client: Client, within: float = PATIENCE) -> None:
@@ -230,9 +272,7 @@ def test_servers_killed_at_any_moment_leave_an_index_that_becomes_right(
         for step in range(chance.randrange(4)):
             stir(project, chance, 100 * number + step)
             time.sleep(chance.random() * 0.4)
-        user_files = {
-            path: path.read_bytes() for path in (project / "docs").rglob("*.md")
-        }
+        user_files = {path: path.read_bytes() for path in pages_of(project)}
         time.sleep(chance.random() * 1.5)
         client.process.kill()
         assert client.process.stdin is not None
@@ -242,9 +282,7 @@ def test_servers_killed_at_any_moment_leave_an_index_that_becomes_right(
             db = apsw.Connection(str(project / ".ubp/index.db"))
             assert db.pragma("integrity_check") == "ok"
             db.close()
-    assert user_files == {
-        path: path.read_bytes() for path in (project / "docs").rglob("*.md")
-    }
+    assert user_files == {path: path.read_bytes() for path in pages_of(project)}
     assert ubp(project, "index", "--no-embed").returncode == 0
     assert contents(project) == fresh(project, tmp_path / "fresh")
 
@@ -334,9 +372,7 @@ def test_killed_while_embedding_no_vector_is_missing_or_of_another_text(
     assert ubp(project, "index").returncode == 0
     assert contents(project) == fresh(project, tmp_path / "fresh")
 
-    copied = shutil.copytree(
-        project, tmp_path / "again", ignore=shutil.ignore_patterns(".ubp")
-    )
+    copied = copy_of(project, tmp_path / "again")
     assert ubp(copied, "index").returncode == 0
     kept, new = vectors_of(project), vectors_of(copied)
     assert kept.keys() == new.keys()

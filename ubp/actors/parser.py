@@ -30,7 +30,11 @@ _MOST_BYTES = 2_000_000
 
 _PATIENCE = 30.0
 _PATIENCE_PER_MB = 5.0
-"""Seconds a batch may take before the file in hand is given up."""
+"""Seconds a batch may take before the file in hand is suspected."""
+
+_MORE_PATIENCE = 10
+"""So many times as long it may take when it is tried again: the process runs at low
+priority, and on a busy machine it may be that which took so long."""
 
 _IDLE = 10.0
 """Seconds without work after which the reading process is let go."""
@@ -119,7 +123,8 @@ class Parser:
         suspects: set[FileChanged] = set()
         while changes:
             answers: list[Answer] = []
-            reason = await self._ask(process, changes, answers)
+            more = _MORE_PATIENCE if changes[0] in suspects else 1
+            reason = await self._ask(process, changes, answers, more)
             outcomes += [_outcome(answer) for answer in answers]
             changes = changes[len(answers) :]
             if reason is None or not changes:
@@ -141,10 +146,11 @@ class Parser:
         process: ReadingProcess,
         changes: Sequence[FileChanged],
         answers: list[Answer],
+        more: int,
     ) -> str | None:
         """Fill *answers*; if not for all changes, why the next one has none."""
         size = sum(_size(change) for change in changes)
-        patience = self._patience + _PATIENCE_PER_MB * size / 1_000_000
+        patience = more * (self._patience + _PATIENCE_PER_MB * size / 1_000_000)
         with anyio.move_on_after(patience) as scope:
             try:
                 await anyio.to_thread.run_sync(
