@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import apsw
 import numpy as np
@@ -32,7 +32,7 @@ ROUNDS = int(os.environ.get("UBP_ROUNDS", "6"))
 MANY = int(os.environ.get("UBP_MANY", "3000"))
 """How many files change at once; 50,000 for a thorough run."""
 
-LONG = PATIENCE + MANY / 50
+LONG = PATIENCE + MANY / 10
 """Seconds that anything about so many files may take."""
 
 
@@ -242,9 +242,9 @@ def stir_oddly(docs: Path, page: Path, chance: random.Random, step: int) -> None
         case 5:
             page.rename(page.with_name(f"{page.stem.swapcase()}.md"))
         case 6:
-            form = chance.choice(("NFC", "NFD"))
+            form: Literal["NFC", "NFD"] = chance.choice(("NFC", "NFD"))
             name = unicodedata.normalize(form, "がぎぐ.md")
-            write_files(docs, {name: f"# {form} {step}\n"})
+            write_files(docs, {f"names/{name}": f"# {form} {step}\n"})
         case _:
             before = page.stat()
             page.write_bytes(page.read_bytes().replace(b"heron", b"crane"))
