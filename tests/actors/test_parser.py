@@ -1,5 +1,6 @@
 """The parser: changed files in, documents out, whatever the files do."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,13 +9,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import anyio
+import anyio.to_thread
 import pytest
 from vaults import NOWHERE
 from waiting import soon
 
 from ubp.actors.parser import Parser
 from ubp.actors.ports import Inbox, Outbox, channel
-from ubp.actors.reading_process import ReadingProcess
+from ubp.actors.reading_process import Answer, ReadingProcess
 from ubp.messages import (
     FileChanged,
     FileEvent,
@@ -253,3 +255,24 @@ async def test_the_project_is_as_the_server_found_it(rig: Rig) -> None:
         await rig.events.send(FileChanged("docs", "a.md", STAMP))
         assert isinstance(await soon(rig.results), FileParsed)
         rig.events.close()
+
+
+async def test_the_process_has_a_low_priority_only_for_many_files(rig: Rig) -> None:
+    names = [f"{number}.md" for number in range(6)]
+    for name in names:
+        (rig.root / "docs" / name).write_text("fine", encoding="utf-8")
+    process = ReadingProcess(open_project(rig.root), ["docs"])
+    ours = os.getpriority(os.PRIO_PROCESS, 0)
+
+    async def priority_after(names: list[str]) -> int:
+        answers: list[Answer] = []
+        changes = [FileChanged("docs", name, STAMP) for name in names]
+        await anyio.to_thread.run_sync(process.read, changes, answers)
+        assert len(answers) == len(names)
+        return os.getpriority(os.PRIO_PROCESS, process.start().pid)
+
+    try:
+        assert await priority_after(names[:1]) == ours
+        assert await priority_after(names) > ours
+    finally:
+        process.close()

@@ -39,6 +39,9 @@ from ubp.toolkit import FileText, Reading, Source
 __all__ = ("ReaderBug", "ReaderSetup", "main", "outcome")
 
 _NICENESS = 10
+_FEW = 4
+"""The priority of the process once it is given more files than a person saves at once.
+For one of those somebody waits, on a busy machine above all."""
 
 
 class ReaderSetup(Struct, frozen=True):
@@ -112,8 +115,6 @@ def main() -> None:
     """Serve frames until the input ends."""
     # The service decides when this ends; an interrupt at the terminal is its business.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(os, "nice"):
-        os.nice(_NICENESS)
     frames_in = os.fdopen(os.dup(0), "rb")
     frames_out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not print into the frames
@@ -128,8 +129,13 @@ def main() -> None:
         if pack.reading is not None
     }
     decode = msgspec.msgpack.Decoder(list[FileChanged]).decode
+    is_nice = not hasattr(os, "nice")
     while (frame := read_frame(frames_in)) is not None:
-        for change in decode(frame):
+        changes = decode(frame)
+        if not is_nice and len(changes) > _FEW:
+            os.nice(_NICENESS)
+            is_nice = True
+        for change in changes:
             source, reading = readings[change.pack]
             try:
                 answer: ReadOutcome | ReaderBug = outcome(
