@@ -11,8 +11,9 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct, field
+from msgspec.structs import replace
 
-from ubp.errors import ConfigError
+from ubp.errors import ConfigError, shortened
 
 __all__ = (
     "FILE_NAME",
@@ -21,6 +22,7 @@ __all__ = (
     "Language",
     "LogLevel",
     "LogSettings",
+    "NotesSettings",
     "Pooling",
     "SearchSettings",
     "Settings",
@@ -142,6 +144,26 @@ class EmbeddingSettings(Struct, frozen=True, kw_only=True):
     ] = None
 
 
+class NotesSettings(Struct, frozen=True, kw_only=True):
+    """Which files are notes, and which of them a search finds."""
+
+    dirs: Annotated[
+        list[str] | None,
+        Meta(description="Folders of the notes; the docs folder unless given."),
+    ] = None
+    similarity_threshold: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="Least similarity of what `search_docs` finds by meaning.",
+        ),
+    ] = 0.7
+    extra_tools: Annotated[
+        bool, Meta(description="Whether the notes pack has its further tools.")
+    ] = False
+
+
 class StalenessSettings(Struct, frozen=True, kw_only=True):
     """When a page counts as out of date."""
 
@@ -179,6 +201,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     docs: DocsSettings = field(default_factory=DocsSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    notes: NotesSettings = field(default_factory=NotesSettings)
     staleness: StalenessSettings = field(default_factory=StalenessSettings)
     log: LogSettings = field(default_factory=LogSettings)
 
@@ -186,9 +209,20 @@ class Settings(Struct, frozen=True, kw_only=True):
 def load(path: Path) -> tuple[Settings, list[str]]:
     """The settings in the file at *path*, and the unknown keys that were ignored.
 
+    What the environment says counts more than the file.
+
     Raises:
         ConfigError: The file is not TOML, or a value does not fit its key.
     """
+    settings, unknown = _in_file(path)
+    threshold = _threshold_from_environment()
+    if threshold is not None:
+        notes = replace(settings.notes, similarity_threshold=threshold)
+        settings = replace(settings, notes=notes)
+    return settings, unknown
+
+
+def _in_file(path: Path) -> tuple[Settings, list[str]]:
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
@@ -213,6 +247,28 @@ def log_level_from_environment() -> LogLevel | None:
     word = os.environ.get("LOG_LEVEL", "").lower().removesuffix("ing")
     levels: tuple[LogLevel, ...] = get_args(LogLevel)
     return next((level for level in levels if level == word), None)
+
+
+def _threshold_from_environment() -> float | None:
+    """``SIMILARITY_THRESHOLD``, where it is set.
+
+    Raises:
+        ConfigError: It is no number between 0 and 1.
+    """
+    given = os.environ.get("SIMILARITY_THRESHOLD", "").strip()
+    if not given:
+        return None
+    try:
+        threshold = float(given)
+    except ValueError:
+        threshold = -1.0
+    if not 0 <= threshold <= 1:  # as is a number that is none
+        raise ConfigError(
+            "SIMILARITY_THRESHOLD has a value that cannot be used.",
+            cause=f"{shortened(given)!r} is not a number between 0 and 1.",
+            hint="Correct or unset the environment variable SIMILARITY_THRESHOLD.",
+        )
+    return threshold
 
 
 def hub_address() -> str:

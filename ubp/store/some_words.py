@@ -80,10 +80,7 @@ class SomeWords:
             return []
         worth = self._worth(db, asked)
         either = " OR ".join(term.match for term in asked)
-        scored: list[tuple[int, float]] = [
-            (row, max(0.0, -rank))
-            for row, rank in self._scored(db, either, limit, among)
-        ]
+        scored = self.having(db, either, limit, among)
         rows = msgspec.json.encode(sorted(row for row, _ in scored)).decode()
         covered = dict.fromkeys((row for row, _ in scored), 0.0)
         for term, value in zip(asked, worth, strict=True):
@@ -92,6 +89,19 @@ class SomeWords:
         total = sum(worth)
         return [
             Weighed(row, score, min(1.0, covered[row] / total)) for row, score in scored
+        ]
+
+    def having(
+        self,
+        db: apsw.Connection,
+        match: str,
+        limit: int,
+        among: Sequence[int] | None = None,
+    ) -> list[tuple[int, float]]:
+        """The *limit* best rows that match an expression, with their BM25 scores."""
+        return [
+            (row, max(0.0, -rank))
+            for row, rank in self._scored(db, match, limit, among)
         ]
 
     def _scored(

@@ -1,17 +1,15 @@
-"""Find sections by what was typed, and what to mark in them."""
+"""Find sections by what was typed."""
 
 import itertools
 from typing import NamedTuple
 
 import apsw
 
-from ubp import lexicon
 from ubp.packs.docs import queries
 from ubp.packs.docs.text_index import SECTIONS
-from ubp.questions import content_words, says_little
 from ubp.toolkit import phase
 
-__all__ = ("SectionHit", "literally", "words_of")
+__all__ = ("SectionHit", "literally")
 
 
 class SectionHit(NamedTuple):
@@ -37,9 +35,3 @@ def literally(
     page_of = queries.pages_of_sections(db, [hit.row for hit in best], doc_type)
     hits = [SectionHit(row, page_of[row], rank) for row, rank in best]
     return hits, len(rows)
-
-
-def words_of(query: str) -> list[str]:
-    """What to mark in a section that was found: whole tokens, else telling words."""
-    tokens = [token for token in lexicon.tokens(query) if not says_little(token)]
-    return list(dict.fromkeys([*tokens, *content_words(query)]))
