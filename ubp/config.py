@@ -24,6 +24,7 @@ __all__ = (
     "LogSettings",
     "NotesSettings",
     "Pooling",
+    "Provider",
     "SearchSettings",
     "Settings",
     "SourceSettings",
@@ -33,6 +34,7 @@ __all__ = (
     "hub_address",
     "load",
     "log_level_from_environment",
+    "secret",
 )
 
 FILE_NAME = "ubp.toml"
@@ -41,6 +43,9 @@ LogLevel = Literal["debug", "info", "warn", "error"]
 
 Pooling = Literal["mean", "cls", "last"]
 """How a model's vectors of tokens become one of the text."""
+
+Provider = Literal["local", "http"]
+"""Who makes vectors."""
 
 WatchMode = Literal["auto", "poll", "off"]
 """How changed files are heard of."""
@@ -114,8 +119,28 @@ class EmbeddingSettings(Struct, frozen=True, kw_only=True):
         Annotated[int, Meta(ge=1, le=65_536)] | None,
         Meta(description="Checked against the model, where given."),
     ] = None
+    provider: Annotated[
+        Provider,
+        Meta(description="Who embeds: this machine, or a service over HTTP."),
+    ] = "local"
+    url: Annotated[str, Meta(description="The service's address for embeddings.")] = (
+        "https://api.voyageai.com/v1/embeddings"
+    )
+    api_key_env: Annotated[
+        str,
+        Meta(description="The environment variable with the service's key, or none."),
+    ] = "VOYAGE_API_KEY"
+    unrelated: Annotated[
+        Annotated[float, Meta(ge=-1, le=1)] | None,
+        Meta(description="The cosine below which nothing fits; replaces the model's."),
+    ] = None
+    related: Annotated[
+        Annotated[float, Meta(ge=-1, le=1)] | None,
+        Meta(description="The cosine of an answer; replaces the model's."),
+    ] = None
     batch_size: Annotated[
-        int, Meta(ge=1, le=256, description="Texts handed to the model at a time.")
+        int,
+        Meta(ge=1, le=256, description="Texts handed to a local model at a time."),
     ] = 32
     threads: Annotated[
         Annotated[int, Meta(ge=1, le=256)] | None,
@@ -269,6 +294,14 @@ def _threshold_from_environment() -> float | None:
             hint="Correct or unset the environment variable SIMILARITY_THRESHOLD.",
         )
     return threshold
+
+
+def secret(variable: str) -> str:
+    """What the environment variable of that name holds; it is never shown."""
+    try:
+        return os.environ.get(variable, "").strip()
+    except ValueError:  # no name an environment could have
+        return ""
 
 
 def hub_address() -> str:
