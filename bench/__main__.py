@@ -7,6 +7,7 @@ from bench import (
     bench_alive,
     bench_fulltext,
     bench_indexing,
+    bench_notes,
     bench_startup,
     bench_vectors,
 )
@@ -16,6 +17,7 @@ BENCHMARKS = (
     bench_indexing,
     bench_fulltext,
     bench_vectors,
+    bench_notes,
     bench_alive,
 )
 

@@ -26,6 +26,9 @@ _DEEPEST = 50
 # What a block must contain to be nested deeper than anybody nests by hand.
 _MAY_BE_DEEP = re.compile(r"(?:[-?][ \t]+){20}|(?:[\[{][^\[{]*){50}")
 
+_TAG_KEYS = ("tags", "topics")
+"""Where authors put them; the latter is what Zenn wants."""
+
 _COMMAS = re.compile("[,、，]")
 _SPACES = re.compile(r"\s+")
 
@@ -83,12 +86,14 @@ def tags(values: dict[str, Any]) -> tuple[str, ...]:
 
     One text may hold several: between commas where it has any, else between spaces.
     """
-    given = values.get("tags")
-    if isinstance(given, str):
-        separator = _COMMAS if _COMMAS.search(given) else _SPACES
-        given = separator.split(given)
-    cleaned = (text.lstrip("#").strip() for text in texts(given))
-    return tuple(dict.fromkeys(text for text in cleaned if text))
+    found: list[str] = []
+    for key in _TAG_KEYS:
+        given = values.get(key)
+        if isinstance(given, str):
+            separator = _COMMAS if _COMMAS.search(given) else _SPACES
+            given = separator.split(given)
+        found += (text.lstrip("#").strip() for text in texts(given))
+    return tuple(dict.fromkeys(text for text in found if text))
 
 
 def texts(given: Any) -> list[str]:

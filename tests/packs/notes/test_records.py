@@ -56,6 +56,12 @@ def test_tags_are_read_however_they_are_written(
     assert note(f"---\ntags: {written}\n---\nx").tags == tags
 
 
+def test_topics_are_tags_too() -> None:
+    read = note('---\ntags: [a]\ntopics: ["AWS", "a", "ポエム"]\n---\nx')
+
+    assert read.tags == ("a", "AWS", "ポエム")
+
+
 @pytest.mark.parametrize(
     ("written", "names"),
     [
