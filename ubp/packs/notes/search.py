@@ -31,6 +31,11 @@ _MORE = 50
 """Chunks looked at beyond those asked for, because several may be equally close."""
 
 
+_EVERYWHERE = 5_000
+"""Chunks that a word stands in which says nothing: to rank them would take longer than
+all else, and be of no use."""
+
+
 class Question(NamedTuple):
     """What is asked, and how."""
 
@@ -150,7 +155,7 @@ def _literal(
     match = " AND ".join(each for each in (match, *signs) if each)
     long = [word for word in words if len(word) > lexicon.LONGEST_WORD]
     if not long:
-        return dict(CHUNK_WORDS.having(db, match, limit, among)) if match else {}
+        return _best(db, words, match, limit, among) if match else {}
     # Too long for the index: those few that have such words are looked through.
     rows = queries.with_long_words(db, long)
     if among is not None:
@@ -158,6 +163,21 @@ def _literal(
     if not match:
         return dict.fromkeys(rows, 0.0)
     return dict(CHUNK_WORDS.having(db, match, limit, sorted(rows)))
+
+
+def _best(
+    db: apsw.Connection,
+    words: list[str],
+    match: str,
+    limit: int,
+    among: list[int] | None,
+) -> dict[int, float]:
+    """The chunks that match best; of words that are everywhere, any that match."""
+    ascii_words = [word for word in words if word.isascii()]
+    rarest = min((CHUNK_WORDS.count(db, each) for each in ascii_words), default=0)
+    if rarest > _EVERYWHERE:
+        return dict.fromkeys(CHUNK_WORDS.first(db, match, limit, among), 0.0)
+    return dict(CHUNK_WORDS.having(db, match, limit, among))
 
 
 def _all_have_vectors(db: apsw.Connection, blocks: Blocks, model: ModelRow) -> bool:
