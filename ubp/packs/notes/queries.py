@@ -99,8 +99,7 @@ _CHUNKS_OF_TAGS = """
     SELECT chunk.id
       FROM (SELECT DISTINCT note_id FROM json_each(?) JOIN notes_tag ON tag = value)
            AS tagged
-      JOIN notes_note AS note ON note.id = tagged.note_id AND NOT note.superseded
-      JOIN notes_chunk AS chunk ON chunk.note_id = note.id
+      JOIN notes_chunk AS chunk ON chunk.note_id = tagged.note_id
 """
 
 _CHUNK_TEXTS = f"""
@@ -128,7 +127,8 @@ _SOME_CHUNKS_AMONG = """
     SELECT chunk.id
       FROM json_each(:among) JOIN notes_chunk AS chunk ON chunk.id = value
       JOIN notes_note AS note ON note.id = chunk.note_id
-     WHERE chunk.id NOT IN (SELECT value FROM json_each(:besides))
+     WHERE NOT note.superseded
+       AND chunk.id NOT IN (SELECT value FROM json_each(:besides))
      ORDER BY note.path, chunk.ordinal LIMIT :limit
 """
 
@@ -296,7 +296,10 @@ def by_front_matter_date(
 
 
 def chunks_of_tags(db: apsw.Connection, tags: Iterable[str]) -> list[int]:
-    """The chunks of notes that carry one of *tags*, whichever."""
+    """The chunks of notes that carry one of *tags*, whichever.
+
+    Also of those that are superseded, which no index has: to look would take longer.
+    """
     meant = {each for tag in tags for each in _meant(db, tag)}
     return [row for (row,) in db.execute(_CHUNKS_OF_TAGS, (array(meant),))]
 
