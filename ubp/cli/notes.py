@@ -53,6 +53,10 @@ def search(app: App, query: str, tags: tuple[str, ...], limit: int) -> None:
         excerpt = snippet(_without_marks(hit.content), words, _EXCERPT)
         lines.append(Text("   ") + marked(excerpt, _SHOWN))
     lines.append(Text(f"{counted(len(found.result), 'passage')} found", style="dim"))
+    if not found.result:
+        least = app.project().settings.notes.similarity_threshold
+        hint = f"Nothing is as similar as {least:g} (notes.similarity_threshold)."
+        lines.append(Text(hint, style="dim"))
     if found.notice:
         lines.append(Text(f"By words only. {found.notice}", style="dim"))
     app.terminal.show(found.elements(), *lines)
