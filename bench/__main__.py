@@ -8,6 +8,7 @@ from bench import (
     bench_fulltext,
     bench_idle,
     bench_indexing,
+    bench_notes,
     bench_startup,
     bench_vectors,
 )
@@ -17,6 +18,7 @@ BENCHMARKS = (
     bench_indexing,
     bench_fulltext,
     bench_vectors,
+    bench_notes,
     bench_alive,
     bench_idle,
 )

@@ -201,3 +201,22 @@ def test_words_that_match_better_than_the_meaning_count_the_same_in_any_language
     signals = (0.9 * words * facts.closest, words, proximity)
 
     assert score(facts, *signals, foreign=True) == score(facts, *signals)
+
+
+def test_similarities_of_a_model_are_put_on_one_scale() -> None:
+    scale = Calibration(0.35, 0.65)
+
+    assert scale.similarity(0.35) == pytest.approx(0.5)
+    assert scale.similarity(0.65) == pytest.approx(0.9)
+    assert scale.similarity(0.2) < 0.3
+    assert Calibration(0.0, 0.0).similarity(0.4) == 0.4
+    assert Calibration(0.0, 0.0).similarity(-0.4) == 0.0
+
+
+@given(st.floats(-1, 1), st.floats(-1, 1))
+def test_the_scale_keeps_the_order_and_its_bounds(one: float, other: float) -> None:
+    scale = Calibration(0.35, 0.65)
+
+    low, high = sorted((one, other))
+
+    assert 0 <= scale.similarity(low) <= scale.similarity(high) <= 1

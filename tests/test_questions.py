@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from strategies import anything, mixed
 
 from ubp import lexicon
-from ubp.questions import content_words, says_little, term_texts
+from ubp.questions import content_words, says_little, term_texts, words_to_mark
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,31 @@ def test_any_question_has_distinct_words_of_its_own(question: str) -> None:
         assert all(word and word in folded for word in words)
         telling = [word for word in words if not says_little(word)]
         assert not telling or telling == words
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("the session", ["session"]),
+        ("The", ["the"]),
+        ("is_ready(x)", ["is_ready(x)", "ready"]),
+        ("データを保存する", ["データを保存する", "データ", "保存"]),
+        ("のは", ["のは"]),
+        ("C++ and the C++ API", ["c++", "api"]),
+        ("", []),
+    ],
+)
+def test_words_to_mark_are_tokens_and_their_telling_parts(
+    query: str, words: list[str]
+) -> None:
+    assert words_to_mark(query) == words
+
+
+@given(st.one_of(anything, mixed))
+def test_words_to_mark_are_parts_of_the_folded_query(query: str) -> None:
+    folded = lexicon.fold(query)
+
+    words = words_to_mark(query)
+
+    assert all(word and word in folded for word in words)
+    assert len(set(words)) == len(words)

@@ -11,8 +11,9 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct, field
+from msgspec.structs import replace
 
-from ubp.errors import ConfigError
+from ubp.errors import ConfigError, shortened
 
 __all__ = (
     "FILE_NAME",
@@ -21,7 +22,9 @@ __all__ = (
     "Language",
     "LogLevel",
     "LogSettings",
+    "NotesSettings",
     "Pooling",
+    "Provider",
     "SearchSettings",
     "Settings",
     "SourceSettings",
@@ -31,6 +34,7 @@ __all__ = (
     "hub_address",
     "load",
     "log_level_from_environment",
+    "secret",
 )
 
 FILE_NAME = "ubp.toml"
@@ -39,6 +43,9 @@ LogLevel = Literal["debug", "info", "warn", "error"]
 
 Pooling = Literal["mean", "cls", "last"]
 """How a model's vectors of tokens become one of the text."""
+
+Provider = Literal["local", "http"]
+"""Who makes vectors."""
 
 WatchMode = Literal["auto", "poll", "off"]
 """How changed files are heard of."""
@@ -112,8 +119,28 @@ class EmbeddingSettings(Struct, frozen=True, kw_only=True):
         Annotated[int, Meta(ge=1, le=65_536)] | None,
         Meta(description="Checked against the model, where given."),
     ] = None
+    provider: Annotated[
+        Provider,
+        Meta(description="Who embeds: this machine, or a service over HTTP."),
+    ] = "local"
+    url: Annotated[str, Meta(description="The service's address for embeddings.")] = (
+        "https://api.voyageai.com/v1/embeddings"
+    )
+    api_key_env: Annotated[
+        str,
+        Meta(description="The environment variable with the service's key, or none."),
+    ] = "VOYAGE_API_KEY"
+    unrelated: Annotated[
+        Annotated[float, Meta(ge=-1, le=1)] | None,
+        Meta(description="The cosine below which nothing fits; replaces the model's."),
+    ] = None
+    related: Annotated[
+        Annotated[float, Meta(ge=-1, le=1)] | None,
+        Meta(description="The cosine of an answer; replaces the model's."),
+    ] = None
     batch_size: Annotated[
-        int, Meta(ge=1, le=256, description="Texts handed to the model at a time.")
+        int,
+        Meta(ge=1, le=256, description="Texts handed to a local model at a time."),
     ] = 32
     threads: Annotated[
         Annotated[int, Meta(ge=1, le=256)] | None,
@@ -140,6 +167,26 @@ class EmbeddingSettings(Struct, frozen=True, kw_only=True):
     passage_prefix: Annotated[
         str | None, Meta(description="Put before every passage; replaces the model's.")
     ] = None
+
+
+class NotesSettings(Struct, frozen=True, kw_only=True):
+    """Which files are notes, and which of them a search finds."""
+
+    dirs: Annotated[
+        list[str] | None,
+        Meta(description="Folders of the notes; the docs folder unless given."),
+    ] = None
+    similarity_threshold: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="Least similarity of what `search_docs` finds by meaning.",
+        ),
+    ] = 0.7
+    extra_tools: Annotated[
+        bool, Meta(description="Whether the notes pack has its further tools.")
+    ] = False
 
 
 class StalenessSettings(Struct, frozen=True, kw_only=True):
@@ -179,6 +226,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     docs: DocsSettings = field(default_factory=DocsSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
+    notes: NotesSettings = field(default_factory=NotesSettings)
     staleness: StalenessSettings = field(default_factory=StalenessSettings)
     log: LogSettings = field(default_factory=LogSettings)
 
@@ -186,9 +234,20 @@ class Settings(Struct, frozen=True, kw_only=True):
 def load(path: Path) -> tuple[Settings, list[str]]:
     """The settings in the file at *path*, and the unknown keys that were ignored.
 
+    What the environment says counts more than the file.
+
     Raises:
         ConfigError: The file is not TOML, or a value does not fit its key.
     """
+    settings, unknown = _in_file(path)
+    threshold = _threshold_from_environment()
+    if threshold is not None:
+        notes = replace(settings.notes, similarity_threshold=threshold)
+        settings = replace(settings, notes=notes)
+    return settings, unknown
+
+
+def _in_file(path: Path) -> tuple[Settings, list[str]]:
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
@@ -213,6 +272,36 @@ def log_level_from_environment() -> LogLevel | None:
     word = os.environ.get("LOG_LEVEL", "").lower().removesuffix("ing")
     levels: tuple[LogLevel, ...] = get_args(LogLevel)
     return next((level for level in levels if level == word), None)
+
+
+def _threshold_from_environment() -> float | None:
+    """``SIMILARITY_THRESHOLD``, where it is set.
+
+    Raises:
+        ConfigError: It is no number between 0 and 1.
+    """
+    given = os.environ.get("SIMILARITY_THRESHOLD", "").strip()
+    if not given:
+        return None
+    try:
+        threshold = float(given)
+    except ValueError:
+        threshold = -1.0
+    if not 0 <= threshold <= 1:  # as is a number that is none
+        raise ConfigError(
+            "SIMILARITY_THRESHOLD has a value that cannot be used.",
+            cause=f"{shortened(given)!r} is not a number between 0 and 1.",
+            hint="Correct or unset the environment variable SIMILARITY_THRESHOLD.",
+        )
+    return threshold
+
+
+def secret(variable: str) -> str:
+    """What the environment variable of that name holds; it is never shown."""
+    try:
+        return os.environ.get(variable, "").strip()
+    except ValueError:  # no name an environment could have
+        return ""
 
 
 def hub_address() -> str:

@@ -19,6 +19,8 @@
         ├── ModelMissing          model_missing
         ├── ModelUnusable         model_unusable
         ├── DownloadFailed        download_failed
+        ├── KeyMissing            key_missing
+        ├── EmbeddingServiceFailed  embedding_service_failed
         ├── ActorStopped          actor_stopped
         └── InternalError         internal
 
@@ -38,10 +40,12 @@ __all__ = (
     "ConfigError",
     "DatabaseError",
     "DownloadFailed",
+    "EmbeddingServiceFailed",
     "IndexDamaged",
     "IndexNotReady",
     "InternalError",
     "InvalidArguments",
+    "KeyMissing",
     "ModelMissing",
     "ModelUnusable",
     "NoRoom",
@@ -246,6 +250,33 @@ class DownloadFailed(ServiceError):
     code = "download_failed"
     cause = "The network, or the other side of it, did not play along."
     hint = "Try again: a download goes on where it stopped."
+
+
+class KeyMissing(ServiceError):
+    """The embedding service wants a key, and there is none."""
+
+    code = "key_missing"
+
+    def __init__(self, variable: str) -> None:
+        super().__init__(
+            "The embedding service wants a key, and there is none.",
+            cause=f"The environment variable {variable} is not set.",
+            hint="Set it where ubp is started; until then search is by words.",
+        )
+
+
+class EmbeddingServiceFailed(ServiceError):
+    """The embedding service did not give what it was asked for."""
+
+    code = "embedding_service_failed"
+    hint = "Until it does, search is by words; see embedding.url and embedding.model."
+
+    def __init__(self, said: str) -> None:
+        self.said = said
+        super().__init__(
+            f"The embedding service gave no vectors: {said.rstrip('.')}.",
+            cause="It refused, could not be reached, or asked to come back later.",
+        )
 
 
 class ActorStopped(ServiceError):

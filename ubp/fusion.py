@@ -22,6 +22,7 @@ is not blamed for the lack of them.
 All numbers were chosen by measurement on relevance sets; see docs/search-quality.md.
 """
 
+import math
 from typing import NamedTuple
 
 __all__ = ("FOREIGN", "GRAPH", "Calibration", "Facts", "score", "words_signal")
@@ -55,6 +56,18 @@ class Calibration(NamedTuple):
             return 0.5
         share = (closest - self.unrelated) / (self.related - self.unrelated)
         return min(1.0, max(0.0, share))
+
+    def similarity(self, cosine: float) -> float:
+        """A cosine on a scale that means the same for every model, 0 to 1.
+
+        0.5 at *unrelated*, 0.9 at *related*, and in between and beyond them on the
+        logistic curve through these two: it never stops rising, so no order is lost.
+        Where nothing has been measured it is the cosine itself.
+        """
+        if self.related <= self.unrelated:
+            return min(1.0, max(0.0, cosine))
+        steep = math.log(9) / (self.related - self.unrelated)
+        return 1 / (1 + math.exp(-steep * (cosine - self.unrelated)))
 
 
 class Facts(NamedTuple):

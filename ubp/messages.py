@@ -185,6 +185,8 @@ class NoVector(Message, frozen=True):
     """There is no vector to search with; *reason* is for people."""
 
     reason: str
+    failed: bool = False
+    """Whether somebody tried to make it, and could not."""
 
 
 class AimAt(Message, frozen=True):

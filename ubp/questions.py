@@ -8,7 +8,13 @@ katakana carry the meaning, and hiragana mostly the grammar.
 from ubp import lexicon
 from ubp.lexicon import Kind
 
-__all__ = ("content_words", "says_little", "term_texts")
+__all__ = (
+    "all_words",
+    "content_words",
+    "says_little",
+    "term_texts",
+    "words_to_mark",
+)
 
 _MOST_TOKENS = 64
 """Of a question; the rest of a longer one is not looked at."""
@@ -47,6 +53,17 @@ def term_texts(question: str) -> list[str]:
         for text in (_pairs(run.text) if run.kind is Kind.CJK else [run.text])
     ]
     return _telling(texts)
+
+
+def all_words(question: str) -> list[str]:
+    """Every word of it, and every CJK run as one; also those that say little."""
+    return list(dict.fromkeys(run.text for run in _runs(question)))
+
+
+def words_to_mark(question: str) -> list[str]:
+    """What to mark in a text that was found: whole tokens, else telling words."""
+    tokens = [token for token in lexicon.tokens(question) if not says_little(token)]
+    return list(dict.fromkeys([*tokens, *content_words(question)]))
 
 
 def says_little(text: str) -> bool:

@@ -25,6 +25,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import apsw
 from msgspec import Struct
 
+from ubp.config import Settings
 from ubp.messages import NoVector, QueryVector, Warned
 from ubp.project import Project
 from ubp.reading.source import Source
@@ -41,6 +42,7 @@ from ubp.store.vector_blocks import Blocks
 
 __all__ = (
     "AnyTool",
+    "ArrayResult",
     "Context",
     "Database",
     "Effect",
@@ -52,6 +54,7 @@ __all__ = (
     "Reading",
     "Resources",
     "Source",
+    "TextResult",
     "Tool",
     "phase",
     "timing",
@@ -170,6 +173,26 @@ class Tool(Generic[ArgsT, ResultT]):
 AnyTool = Tool[Any, Any]
 
 
+class ArrayResult(Struct, frozen=True, kw_only=True):
+    """A result whose value is an array: what its field ``result`` holds."""
+
+    def elements(self) -> list[Any]:
+        """The array, as ``ubp call --json`` prints it."""
+        return list(getattr(self, "result"))  # noqa: B009 - every subclass has it
+
+    def shown(self) -> list[Any]:
+        """The array as the text block of a reply has it."""
+        return self.elements()
+
+
+class TextResult(Struct, frozen=True, kw_only=True):
+    """A result whose text block is plain text rather than JSON."""
+
+    def text(self) -> str:
+        """The text block of a reply."""
+        raise NotImplementedError
+
+
 def tool(
     name: str, effect: Effect, *, slow_ms: int = 200
 ) -> Callable[[Handler[ArgsT, ResultT]], Tool[ArgsT, ResultT]]:
@@ -269,3 +292,8 @@ class Pack:
     indented_text: bool = False
     """Whether the text block of a result is indented rather than compact."""
     resources: Resources[Any] | None = None
+    extra_tools: tuple[AnyTool, ...] = ()
+    """Tools that are there only where the settings ask for them."""
+    wants_extra_tools: Callable[[Settings], bool] = lambda _: False
+    counts: Callable[[apsw.Connection], Mapping[str, int]] | None = None
+    """What it holds, by a word for it: for ``ubp status`` and ``ubp index``."""

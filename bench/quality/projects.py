@@ -56,7 +56,7 @@ async def indexed(corpus: Path, work: Path, *, embed: bool) -> Indexed:
     """
     name = _name(corpus)
     project = await anyio.to_thread.run_sync(_copied, corpus, work / name)
-    packs = enabled(project.settings.packs)
+    packs = enabled(["docs"])  # what is searched here; others would cost time
     progress = Progress()
     async with anyio.create_task_group() as group:
         group.start_soon(_show, name, progress)

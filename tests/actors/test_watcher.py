@@ -20,12 +20,15 @@ from ubp.actors.progress import Progress
 from ubp.actors.watcher import Scan, Watcher
 from ubp.actors.wiring import index_once, prepare_database
 from ubp.messages import FileChanged, FileEvent, FileGone, ParseFailed, ScanFinished
-from ubp.packs import discover
+from ubp.packs import enabled
 from ubp.packs.docs.records import READER
 from ubp.project import Project, open_project
 from ubp.reading.source import Source
 from ubp.reading.walk import Found, Refused, stamp_of, walk
 from ubp.store.session import reading, writing
+
+DOCS = enabled(["docs"])
+"""One pack, so that every number is of files."""
 
 FINGERPRINTS = {"docs": f"{READER}:"}
 
@@ -40,7 +43,7 @@ def project(tmp_path: Path) -> Project:
 
 async def scanned(project: Project, scan: Scan | None = None) -> list[FileEvent]:
     """Every event of one comparison."""
-    packs = discover()
+    packs = DOCS
     async with writing(project.database) as session:
         await session.run(prepare_database)
     outbox, inbox = channel[FileEvent](100)
@@ -76,7 +79,7 @@ async def test_a_new_file_is_reported_and_then_the_end(project: Project) -> None
 
 async def test_what_is_indexed_and_unchanged_is_not_reported(project: Project) -> None:
     (project.docs_dir / "a.md").write_text("# A\n", encoding="utf-8")
-    await index_once(project, discover(), Scan(), Progress(), embed=False)
+    await index_once(project, DOCS, Scan(), Progress(), embed=False)
 
     assert await scanned(project) == [ScanFinished(1, 0, 0, FINGERPRINTS)]
 
@@ -86,7 +89,7 @@ async def test_a_touched_file_is_reported_with_the_digest_we_know(
 ) -> None:
     page = project.docs_dir / "a.md"
     page.write_text("# A\n", encoding="utf-8")
-    await index_once(project, discover(), Scan(), Progress(), embed=False)
+    await index_once(project, DOCS, Scan(), Progress(), embed=False)
     page.write_text("# B\n", encoding="utf-8")
 
     [event, _] = await scanned(project)
@@ -98,7 +101,7 @@ async def test_a_touched_file_is_reported_with_the_digest_we_know(
 async def test_a_deleted_file_is_reported_as_gone(project: Project) -> None:
     page = project.docs_dir / "a.md"
     page.write_text("# A\n", encoding="utf-8")
-    await index_once(project, discover(), Scan(), Progress(), embed=False)
+    await index_once(project, DOCS, Scan(), Progress(), embed=False)
     page.unlink()
 
     assert await scanned(project) == [
@@ -114,17 +117,17 @@ async def test_a_link_out_of_the_folder_is_refused_once(project: Project) -> Non
     [refused, _] = await scanned(project)
 
     assert isinstance(refused, ParseFailed)
-    await index_once(project, discover(), Scan(), Progress(), embed=False)
+    await index_once(project, DOCS, Scan(), Progress(), embed=False)
     assert await scanned(project) == [ScanFinished(1, 0, 0, FINGERPRINTS)]
 
 
 async def test_one_file_alone_leaves_the_others_unmentioned(project: Project) -> None:
     for name in "ab":
         (project.docs_dir / f"{name}.md").write_text("# X\n", encoding="utf-8")
-    await index_once(project, discover(), Scan(), Progress(), embed=False)
+    await index_once(project, DOCS, Scan(), Progress(), embed=False)
     (project.docs_dir / "a.md").unlink()
 
-    events = await scanned(project, Scan(force=True, only="b.md"))
+    events = await scanned(project, Scan(force=True, only=project.docs_dir / "b.md"))
 
     stamp = stamp_of((project.docs_dir / "b.md").stat())
     assert events == [
@@ -138,8 +141,8 @@ async def test_a_folder_that_vanished_takes_nothing_from_the_index(
 ) -> None:
     """An unmounted disk is not a deletion of everything on it."""
     (project.docs_dir / "a.md").write_text("# A\n", encoding="utf-8")
-    await index_once(project, discover(), Scan(), Progress(), embed=False)
-    reader = discover()[0].reading
+    await index_once(project, DOCS, Scan(), Progress(), embed=False)
+    reader = DOCS[0].reading
     assert reader is not None
     source = reader.source(project)
     project.docs_dir.rename(project.root / "elsewhere")
@@ -167,7 +170,7 @@ async def test_a_full_parser_makes_the_watcher_wait(project: Project) -> None:
     """Back-pressure: nothing is dropped, nothing is buffered beyond the channel."""
     for number in range(5):
         (project.docs_dir / f"{number}.md").write_text("# X\n", encoding="utf-8")
-    packs = discover()
+    packs = DOCS
     async with writing(project.database) as session:
         await session.run(prepare_database)
     outbox, inbox = channel[FileEvent](1)
@@ -271,7 +274,7 @@ async def following(
     async with writing(project.database) as session:
         await session.run(prepare_database)
     outbox, inbox = channel[FileEvent](100)
-    reader = discover()[0].reading
+    reader = DOCS[0].reading
     assert reader is not None
     async with (
         outbox,
@@ -303,7 +306,7 @@ def write(project: Project, *paths: str, text: str = "# A") -> None:
 
 
 async def indexed(project: Project) -> None:
-    await index_once(project, discover(), Scan(), Progress(), embed=False)
+    await index_once(project, DOCS, Scan(), Progress(), embed=False)
 
 
 @pytest.mark.usefixtures("hurry")

@@ -18,13 +18,16 @@ from ubp.actors.watcher import Scan
 from ubp.actors.wiring import Service, index_once, serving
 from ubp.errors import DatabaseError, innermost
 from ubp.messages import RunTool
-from ubp.packs import discover, tools_of
+from ubp.packs import enabled, tools_of
 from ubp.packs.docs import queries
 from ubp.project import Project, open_project
 from ubp.store import damage, files, vectors
 from ubp.store.lock import holding
 from ubp.store.session import reading
 from ubp.store.vectors import VectorProgress
+
+DOCS = enabled(["docs"])
+"""One pack, so that every number is of files."""
 
 VAULT = Path(__file__).parents[2] / "examples/vault"
 
@@ -41,7 +44,7 @@ def project(tmp_path: Path) -> Project:
 
 
 async def listed(service: Service) -> int:
-    _, tool = tools_of(discover())["ubp_list_pages"]
+    _, tool = tools_of(DOCS)["ubp_list_pages"]
     message = RunTool(tool.name, tool.args(), "r")
     answer: Any = await ask(service.reads, message, within=20)
     total: int = answer.total
@@ -56,7 +59,7 @@ async def counts(project: Project) -> queries.Counts:
 async def test_one_run_indexes_everything_and_settles_links(project: Project) -> None:
     progress = Progress()
 
-    await index_once(project, discover(), Scan(), progress)
+    await index_once(project, DOCS, Scan(), progress)
 
     assert await counts(project) == queries.Counts(30, 30, 30, 29)
     assert (progress.stored, progress.done, progress.seen) == (30, 30, 30)
@@ -64,10 +67,10 @@ async def test_one_run_indexes_everything_and_settles_links(project: Project) ->
 
 
 async def test_a_second_run_does_nothing(project: Project) -> None:
-    await index_once(project, discover(), Scan(), Progress())
+    await index_once(project, DOCS, Scan(), Progress())
     progress = Progress()
 
-    await index_once(project, discover(), Scan(), progress)
+    await index_once(project, DOCS, Scan(), progress)
 
     assert (progress.stored, progress.done) == (0, 0)
 
@@ -75,11 +78,11 @@ async def test_a_second_run_does_nothing(project: Project) -> None:
 async def test_files_that_come_and_go_are_followed_by_the_next_run(
     project: Project,
 ) -> None:
-    await index_once(project, discover(), Scan(), Progress())
+    await index_once(project, DOCS, Scan(), Progress())
     (project.docs_dir / "05.md").unlink()
     (project.docs_dir / "30.md").write_text("# New\n", encoding="utf-8")
 
-    await index_once(project, discover(), Scan(), Progress())
+    await index_once(project, DOCS, Scan(), Progress())
 
     found = await counts(project)
     assert (found.pages, found.links, found.resolved) == (30, 29, 28)
@@ -90,14 +93,14 @@ async def test_a_bad_file_is_a_row_with_its_reason_and_leaves_when_mended(
 ) -> None:
     bad = project.docs_dir / "05.md"
     bad.write_bytes(b"\xff")
-    await index_once(project, discover(), Scan(), Progress())
+    await index_once(project, DOCS, Scan(), Progress())
     async with reading(project.database) as session:
         [failure] = await session.run(files.failures)
     assert failure.path == "05.md"
     assert "UTF-8" in failure.reason
 
     bad.write_text("# Mended\n", encoding="utf-8")
-    await index_once(project, discover(), Scan(), Progress())
+    await index_once(project, DOCS, Scan(), Progress())
 
     async with reading(project.database) as session:
         assert await session.run(files.failures) == []
@@ -107,7 +110,7 @@ async def test_a_bad_file_is_a_row_with_its_reason_and_leaves_when_mended(
 async def test_the_service_answers_from_what_is_committed_while_it_indexes(
     project: Project,
 ) -> None:
-    async with serving(project, discover()) as service:
+    async with serving(project, DOCS) as service:
         assert await listed(service) >= 0
 
         async def complete() -> bool:
@@ -134,7 +137,7 @@ async def test_leaving_stops_every_thread_and_process(project: Project) -> None:
     before = set(threading.enumerate())
 
     with anyio.fail_after(20):
-        async with serving(project, discover()) as service:
+        async with serving(project, DOCS) as service:
             await listed(service)
 
     ours = [t for t in set(threading.enumerate()) - before if "AnyIO" not in t.name]
@@ -146,10 +149,10 @@ async def test_a_stop_in_the_middle_leaves_an_index_the_next_run_completes(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(wiring, "STOP_WITHIN", 0.0)
-    async with serving(project, discover()):
+    async with serving(project, DOCS):
         pass
 
-    await index_once(project, discover(), Scan(), Progress())
+    await index_once(project, DOCS, Scan(), Progress())
 
     assert await counts(project) == queries.Counts(30, 30, 30, 29)
 
@@ -163,7 +166,7 @@ async def test_a_file_that_is_no_database_is_set_aside_and_made_anew(
     project.prepare()
     project.database.write_bytes(NO_DATABASE)
 
-    await index_once(project, discover(), Scan(), Progress(), embed=False)
+    await index_once(project, DOCS, Scan(), Progress(), embed=False)
 
     assert await counts(project) == queries.Counts(30, 30, 30, 29)
     assert damage.kept(project.database).read_bytes() == NO_DATABASE
@@ -173,7 +176,7 @@ async def test_beside_a_server_a_damaged_index_is_left_to_it(project: Project) -
     project.prepare()
     project.database.write_bytes(NO_DATABASE)
     with holding(project.lock_file), pytest.raises(Exception) as caught:  # noqa: PT011
-        await index_once(project, discover(), Scan(), Progress(), embed=False)
+        await index_once(project, DOCS, Scan(), Progress(), embed=False)
 
     error = innermost(caught.value)
     assert isinstance(error, DatabaseError)
@@ -220,7 +223,7 @@ async def embedded(project: Project) -> VectorProgress:
 
 
 async def searched(service: Service, query: str) -> Any:
-    _, tool = tools_of(discover())["ubp_search"]
+    _, tool = tools_of(DOCS)["ubp_search"]
     message = RunTool(tool.name, tool.args(query=query), "r")
     return await ask(service.reads, message, within=PATIENCE)
 
@@ -232,7 +235,7 @@ def embedding_children() -> list[int]:
 async def test_one_run_gives_everything_a_vector(meaningful: Project) -> None:
     progress = Progress()
 
-    await index_once(meaningful, discover(), Scan(), progress)
+    await index_once(meaningful, DOCS, Scan(), progress)
 
     now = await embedded(meaningful)
     assert (now.completed, now.total, now.skipped) == (3, 3, 0)
@@ -243,11 +246,11 @@ async def test_one_run_gives_everything_a_vector(meaningful: Project) -> None:
 async def test_a_run_without_vectors_leaves_them_to_the_next(
     meaningful: Project,
 ) -> None:
-    await index_once(meaningful, discover(), Scan(), Progress(), embed=False)
+    await index_once(meaningful, DOCS, Scan(), Progress(), embed=False)
     assert (await counts(meaningful)).pages == 3
     assert (await embedded(meaningful)).completed == 0
 
-    await index_once(meaningful, discover(), Scan(), Progress())
+    await index_once(meaningful, DOCS, Scan(), Progress())
 
     assert (await embedded(meaningful)).completed == 3
 
@@ -255,7 +258,7 @@ async def test_a_run_without_vectors_leaves_them_to_the_next(
 async def test_a_search_is_by_words_until_there_are_vectors_and_then_by_meaning(
     meaningful: Project,
 ) -> None:
-    async with serving(meaningful, discover()) as service:
+    async with serving(meaningful, DOCS) as service:
 
         async def by_meaning() -> bool:
             found = await searched(service, "where do kittens rest")
@@ -274,7 +277,7 @@ async def test_a_stop_while_embedding_leaves_no_process_and_the_rest_for_later(
     bulky: Project,
 ) -> None:
     with anyio.fail_after(PATIENCE):
-        async with serving(bulky, discover()) as service:
+        async with serving(bulky, DOCS) as service:
 
             async def at_work() -> bool:
                 return service.progress.embedded > 0
@@ -289,7 +292,7 @@ async def test_a_stop_while_embedding_leaves_no_process_and_the_rest_for_later(
 async def test_a_process_killed_in_the_middle_is_replaced_and_all_is_embedded(
     bulky: Project,
 ) -> None:
-    async with serving(bulky, discover()) as service:
+    async with serving(bulky, DOCS) as service:
 
         async def at_work() -> bool:
             return service.progress.embedded > 5
@@ -320,7 +323,7 @@ async def test_an_embedder_that_crashes_again_and_again_costs_only_the_meaning(
         raise KeyError("a bug")
 
     monkeypatch.setattr("ubp.actors.embedder.chosen", crash)
-    async with serving(meaningful, discover()) as service:
+    async with serving(meaningful, DOCS) as service:
 
         async def found() -> bool:
             answer = await searched(service, "basket")
@@ -341,7 +344,7 @@ async def test_a_crashing_embedder_does_not_keep_a_run_from_ending(
 
     monkeypatch.setattr("ubp.actors.embedder.chosen", crash)
     with anyio.fail_after(PATIENCE):
-        await index_once(meaningful, discover(), Scan(), Progress())
+        await index_once(meaningful, DOCS, Scan(), Progress())
 
     assert (await counts(meaningful)).pages == 3
 
@@ -354,7 +357,7 @@ async def test_a_model_that_is_not_there_is_no_reason_to_fail(
     )
     progress = Progress()
 
-    await index_once(open_project(meaningful.root), discover(), Scan(), progress)
+    await index_once(open_project(meaningful.root), DOCS, Scan(), progress)
 
     assert (await counts(meaningful)).pages == 3
     assert "nowhere" in progress.not_embedded

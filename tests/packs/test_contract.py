@@ -18,7 +18,7 @@ from ubp.store import migrations
 from ubp.toolkit import AnyTool, Effect, Pack, Resources
 
 PACKS = list(discover())
-TOOLS = [tool for pack in PACKS for tool in pack.tools]
+TOOLS = [tool for pack in PACKS for tool in (*pack.tools, *pack.extra_tools)]
 NAMES = {
     "docs": {
         "ubp_search",
@@ -28,6 +28,17 @@ NAMES = {
         "ubp_list_pages",
         "ubp_get_graph",
     },
+    "notes": {"search_docs", "get_doc", "list_tags"},
+}
+EXTRA_NAMES = {
+    "notes": {
+        "list_docs_by_tag",
+        "list_all_docs",
+        "search_by_keyword",
+        "search_by_title",
+        "list_docs_by_date",
+        "list_docs_by_frontmatter_date",
+    },
 }
 EXAMPLE = Path(__file__).parents[2] / "examples/sixth_pack"
 
@@ -35,6 +46,8 @@ EXAMPLE = Path(__file__).parents[2] / "examples/sixth_pack"
 @pytest.mark.parametrize("pack", PACKS, ids=lambda pack: pack.name)
 def test_a_pack_has_exactly_its_tools(pack: Pack) -> None:
     assert {tool.name for tool in pack.tools} == NAMES[pack.name]
+    extra = {tool.name for tool in pack.extra_tools}
+    assert extra == EXTRA_NAMES.get(pack.name, set())
 
 
 def test_tool_names_are_unique_and_safe_for_every_client() -> None:

@@ -67,7 +67,7 @@ def test_blocks_are_the_source_of_what_stands_at_the_top_level() -> None:
     ],
 )
 def test_heading_has_a_level_and_plain_text(text: str, level: int, plain: str) -> None:
-    assert read(text).blocks == [Block(text, level, plain)]
+    assert read(text).blocks == [Block(text, level, plain, end=len(text))]
 
 
 @pytest.mark.parametrize(

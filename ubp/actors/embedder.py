@@ -20,6 +20,7 @@ from ubp.actors.ports import Call, Inbox, Outbox, ask
 from ubp.actors.progress import Progress
 from ubp.embedding import library
 from ubp.embedding.models import OFF, Model, chosen
+from ubp.embedding.remote import AT_ONCE
 from ubp.errors import NoRoom, UbpError
 from ubp.languages import language_of
 from ubp.messages import (
@@ -53,8 +54,18 @@ _LOOK_AGAIN = 60.0
 _ROOM_AGAIN = 5.0
 """Seconds after which storing is tried again on a full disk."""
 
+
+class _AtOnce(NamedTuple):
+    """Of one batch: what a crash would cost, and a change has to wait for."""
+
+    texts: int
+    characters: int
+
+
 _MOST_CHARACTERS = 100_000
-"""Of one batch: what a crash would cost, and a change has to wait for."""
+
+_REMOTE = _AtOnce(AT_ONCE, 300_000)
+"""A service takes much at a time, and each request takes its time."""
 
 _OTHERS_TURN = 0.5
 """Seconds between two looks at how far another process is."""
@@ -144,7 +155,8 @@ class Embedder:
             text = call.request.text
             answer = await query_vector(text, self._project, self._session, processes)
             if answer == NOTHING_YET and self._progress.not_embedded:
-                answer = NoVector(self._progress.not_embedded)
+                remote = self._project.settings.embedding.provider == "http"
+                answer = NoVector(self._progress.not_embedded, failed=remote)
             call.answer(answer)
 
     # -- passages ----------------------------------------------------------------------
@@ -198,7 +210,8 @@ class Embedder:
         )
         self._again = False
         work = _Work(model, target, processes)
-        limit = self._project.settings.embedding.batch_size
+        size = self._project.settings.embedding.batch_size
+        limit = _REMOTE if model.url else _AtOnce(size, _MOST_CHARACTERS)
         while batch := await self._session.run(self._waiting, target, limit):
             try:
                 wanted = await self._embed(batch, work)
@@ -284,12 +297,12 @@ class Embedder:
         library.check_dimensions(model, folder, settings.dimensions)
         return library.identity(model, folder)
 
-    def _waiting(self, db: apsw.Connection, target: ModelRow, limit: int) -> _Batch:
+    def _waiting(self, db: apsw.Connection, target: ModelRow, limit: _AtOnce) -> _Batch:
         """The next texts to embed, as they are in this state of the database."""
         now = vectors.progress(db)
         left = now.total - now.completed - now.skipped
         self._progress.to_embed = self._progress.embedded + left
-        waiting = vectors.waiting(db, target, limit)
+        waiting = vectors.waiting(db, target, limit.texts)
         batch: _Batch = []
         for pack in {entry.pack for entry in waiting}:
             rows = [entry.row for entry in waiting if entry.pack == pack]
@@ -302,7 +315,7 @@ class Embedder:
         size = 0
         for number, (_, text) in enumerate(batch):
             size += len(text.head) + len(text.body)
-            if number and size > _MOST_CHARACTERS:
+            if number and size > limit.characters:
                 return batch[:number]
         return batch
 
@@ -334,9 +347,10 @@ async def query_vector(
     try:
         vector = await processes.query(model, text, serving.identity)
     except UbpError as error:
-        return NoVector(f"{error.message} {error.cause} {error.hint}")
+        told = f"{error.message} {error.cause} {error.hint}"
+        return NoVector(told, failed=bool(model.url))
     except TextRefused as error:
-        return NoVector(str(error))
+        return NoVector(str(error), failed=bool(model.url))
     if len(vector) != serving.dimension:
         return NoVector(f"The file of the model {serving.name} is not what it was.")
     return QueryVector(serving.id, vector.tobytes(), model.unrelated, model.related)

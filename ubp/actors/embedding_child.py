@@ -3,7 +3,8 @@
 llama.cpp lives here and nowhere else: when it aborts, a process is lost, not the
 service; and its memory and priority are its own. Two contexts share the one model, each
 with a thread: one for queries, one for everything else at low priority, so that a query
-never waits for a batch.
+never waits for a batch. Where a service over HTTP makes the vectors, this process waits
+for it, with the same two threads.
 
 The first frame out is ``Loaded`` or ``NotLoaded``. Then every request gets one answer
 with its number, in whatever order they are done.
@@ -15,6 +16,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, BinaryIO
@@ -23,9 +25,11 @@ import msgspec
 from msgspec import Struct
 
 from ubp.actors.frames import read_frame, write_frame
+from ubp.config import secret
 from ubp.embedding.models import Pooling
+from ubp.embedding.remote import RemoteEmbedder, TextsRefused
 from ubp.embedding.tokens import Bilingual, Tokenizer, WordPieces, pieces
-from ubp.errors import ModelUnusable, UbpError
+from ubp.errors import EmbeddingServiceFailed, ModelUnusable, UbpError
 
 if TYPE_CHECKING:
     # Who asks this process for vectors imports it too, and may never need numpy.
@@ -40,6 +44,7 @@ __all__ = (
     "NotLoaded",
     "Refused",
     "Text",
+    "Unavailable",
     "Vectors",
     "main",
 )
@@ -62,6 +67,11 @@ class Job(Struct, frozen=True, kw_only=True):
     languages: tuple[str, ...]
     threads: int
     niceness: int
+    name: str = ""
+    url: str = ""
+    """Of a service that makes the vectors; then there is no file."""
+    api_key_env: str = ""
+    dimension: int | None = None
 
 
 class Text(Struct, frozen=True, array_like=True):
@@ -108,7 +118,14 @@ class Refused(Struct, frozen=True, tag=True):
     reason: str
 
 
-Answer = Loaded | NotLoaded | Vectors | Refused
+class Unavailable(Struct, frozen=True, tag=True):
+    """A request that could not be served, whatever its texts."""
+
+    number: int
+    said: str
+
+
+Answer = Loaded | NotLoaded | Vectors | Refused | Unavailable
 
 _encode = msgspec.msgpack.encode
 
@@ -139,6 +156,33 @@ def main(encoded: str) -> None:
 
 
 def _serve(job: Job, frames_in: BinaryIO, frames_out: BinaryIO) -> None:
+    speaking = threading.Lock()
+
+    def answer(message: Answer) -> None:
+        with speaking:
+            write_frame(frames_out, _encode(message))
+
+    work = _remote_work(job, answer) if job.url else _local_work(job, answer)
+    queues: dict[bool, SimpleQueue[Embed]] = {}
+    for is_query in (True, False):
+        queues[is_query] = SimpleQueue()
+        niceness = 0 if is_query else job.niceness
+        threading.Thread(
+            target=_run,
+            args=(work[is_query], answer, queues[is_query], niceness),
+            daemon=True,
+        ).start()
+    decode = msgspec.msgpack.Decoder(Embed).decode
+    while (frame := read_frame(frames_in)) is not None:
+        request = decode(frame)
+        queues[request.is_query].put(request)
+
+
+_Work = Callable[[Embed], Answer]
+
+
+def _local_work(job: Job, answer: Callable[[Answer], None]) -> dict[bool, _Work]:
+    """What to do with queries, and with passages, by llama.cpp."""
     from ubp.embedding.llama import Adapter, LlamaModel
 
     own = _tokens(job)
@@ -149,28 +193,60 @@ def _serve(job: Job, frames_in: BinaryIO, frames_out: BinaryIO) -> None:
     tokens = own or model.tokens
     if not job.tokenizer and "ja" in job.languages:
         _check_japanese(model.tokens.tells_voiced_kana(), model.name)
-    speaking = threading.Lock()
-
-    def answer(message: Answer) -> None:
-        with speaking:
-            write_frame(frames_out, _encode(message))
-
-    queues: dict[bool, SimpleQueue[Embed]] = {}
+    work: dict[bool, _Work] = {}
     for is_query in (True, False):
         prefix = job.query_prefix if is_query else job.passage_prefix
         threads = max(job.threads, 2) if is_query else job.threads
         context = model.context(min(threads, os.cpu_count() or 1))
-        queues[is_query] = SimpleQueue()
-        worker = _Worker(tokens, prefix, model.window, context.vectors, answer)
-        niceness = 0 if is_query else job.niceness
-        threading.Thread(
-            target=worker.run, args=(queues[is_query], niceness), daemon=True
-        ).start()
+        work[is_query] = _Worker(tokens, prefix, model.window, context.vectors).embedded
     answer(Loaded(model.dimension))
-    decode = msgspec.msgpack.Decoder(Embed).decode
-    while (frame := read_frame(frames_in)) is not None:
-        request = decode(frame)
-        queues[request.is_query].put(request)
+    return work
+
+
+def _remote_work(job: Job, answer: Callable[[Answer], None]) -> dict[bool, _Work]:
+    """The same by a service; whether it answers is found out with the first text."""
+    key = secret(job.api_key_env) if job.api_key_env else ""
+    work: dict[bool, _Work] = {}
+    for is_query in (True, False):
+        service = RemoteEmbedder(job.url, job.name, key, dimension=job.dimension)
+        prefix = job.query_prefix if is_query else job.passage_prefix
+        work[is_query] = partial(_by_service, service, prefix)
+    answer(Loaded(job.dimension or 0))
+    return work
+
+
+def _by_service(service: RemoteEmbedder, prefix: str, request: Embed) -> Answer:
+    texts = [
+        prefix + (f"{text.head}\n\n{text.body}" if text.head else text.body)
+        for text in request.texts
+    ]
+    try:
+        made = service.vectors(texts, "query" if request.is_query else "document")
+    except EmbeddingServiceFailed as error:
+        return Unavailable(request.number, error.said)
+    except TextsRefused as error:
+        return Refused(request.number, f"The embedding service refused: {error}")
+    return Vectors(request.number, (1,) * len(texts), made.tobytes())
+
+
+def _run(
+    work: _Work,
+    answer: Callable[[Answer], None],
+    requests: "SimpleQueue[Embed]",
+    niceness: int,
+) -> None:
+    """One thread's work: requests of one kind, one after another."""
+    if niceness and sys.platform == "linux":  # there, a thread has its own
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
+    while True:
+        request = requests.get()
+        try:
+            answer(work(request))
+        except UbpError as error:
+            reason = f"{error.message} {error.cause}"
+            answer(Refused(request.number, reason))
+        except Exception:  # noqa: BLE001 - reported with its traceback
+            answer(Refused(request.number, traceback.format_exc()))
 
 
 def _tokens(job: Job) -> Tokenizer | None:
@@ -192,7 +268,7 @@ def _check_japanese(tells_voiced_kana: bool, name: str) -> None:
 
 
 class _Worker:
-    """One thread's work: requests of one kind, one after another."""
+    """Turns texts into tokens, and tokens into vectors; for one thread."""
 
     def __init__(
         self,
@@ -200,33 +276,18 @@ class _Worker:
         prefix: str,
         window: int,
         compute: "Callable[[Sequence[Sequence[int]]], NDArray[np.float32]]",
-        answer: Callable[[Answer], None],
     ) -> None:
         self._tokens = tokens
         self._prefix = tokens.ids(prefix) if prefix else []
         self._window = window
         self._compute = compute
-        self._answer = answer
-
-    def run(self, requests: "SimpleQueue[Embed]", niceness: int) -> None:
-        if niceness and sys.platform == "linux":  # there, a thread has its own
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), niceness)
-        while True:
-            request = requests.get()
-            try:
-                self._answer(self._embedded(request))
-            except UbpError as error:
-                reason = f"{error.message} {error.cause}"
-                self._answer(Refused(request.number, reason))
-            except Exception:  # noqa: BLE001 - reported with its traceback
-                self._answer(Refused(request.number, traceback.format_exc()))
 
     def _knows(self, request: Embed) -> bool:
         """A query of nothing the model knows has a vector that means nothing."""
         ids = {each for text in request.texts for each in self._tokens.ids(text.body)}
         return not ids <= self._tokens.unknown
 
-    def _embedded(self, request: Embed) -> Vectors | Refused:
+    def embedded(self, request: Embed) -> Vectors | Refused:
         cut = [
             pieces(
                 [*self._prefix, *self._tokens.ids(text.head)],

@@ -23,11 +23,12 @@ from ubp.actors.embedding_child import (
     NotLoaded,
     Refused,
     Text,
+    Unavailable,
     Vectors,
 )
 from ubp.actors.frames import HEADER, framed
 from ubp.actors.ports import Outbox, channel
-from ubp.errors import ModelUnusable
+from ubp.errors import EmbeddingServiceFailed, ModelUnusable
 from ubp.telemetry import get_logger
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ log = get_logger("embedder")
 
 _LOAD_WITHIN = 120.0
 """Seconds a model may take to load; a large one from a slow disk."""
+
+_Reply = Vectors | Refused | Unavailable
 
 _decode = msgspec.msgpack.Decoder(Answer).decode
 
@@ -62,7 +65,7 @@ class EmbeddingProcess:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._process: anyio.abc.Process | None = None
-        self._waiting: dict[int, Outbox[Vectors | Refused]] = {}
+        self._waiting: dict[int, Outbox[_Reply]] = {}
         self._last = 0
         self.dimension = 0
 
@@ -105,7 +108,7 @@ class EmbeddingProcess:
             case NotLoaded(message, cause, hint):
                 await self.aclose()
                 raise ModelUnusable(message, cause=cause, hint=hint)
-            case Vectors() | Refused():
+            case Vectors() | Refused() | Unavailable():
                 await self.aclose()
                 raise ProcessLost
         group.start_soon(self._hear, answers)
@@ -124,6 +127,7 @@ class EmbeddingProcess:
         Raises:
             TextRefused: The model could not take one of them.
             ProcessLost: The process ended.
+            EmbeddingServiceFailed: A service was asked, and made none.
         """
         if not texts:
             return []
@@ -149,7 +153,7 @@ class EmbeddingProcess:
             raise ProcessLost
         self._last += 1
         number = self._last
-        reply, answers = channel[Vectors | Refused](1)
+        reply, answers = channel[_Reply](1)
         self._waiting[number] = reply
         body = msgspec.msgpack.encode(Embed(number, texts, is_query))
         try:
@@ -167,7 +171,10 @@ class EmbeddingProcess:
             self._waiting.pop(number, reply).close()
         if isinstance(answer, Refused):
             raise TextRefused(answer.reason)
-        values = np.frombuffer(answer.values, np.float32).reshape(-1, self.dimension)
+        if isinstance(answer, Unavailable):
+            raise EmbeddingServiceFailed(answer.said)
+        lines = sum(answer.counts)
+        values = np.frombuffer(answer.values, np.float32).reshape(lines, -1)
         cuts = np.cumsum(answer.counts)[:-1]
         return np.split(values, cuts)
 
@@ -175,7 +182,7 @@ class EmbeddingProcess:
         try:
             while True:
                 answer = await _receive(answers)
-                if isinstance(answer, Vectors | Refused):
+                if isinstance(answer, Vectors | Refused | Unavailable):
                     waiting = self._waiting.get(answer.number)
                     if waiting is not None:
                         # A caller who gave up has closed its end.

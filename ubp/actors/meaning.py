@@ -60,7 +60,8 @@ class DirectMeaning:
         why = await anyio.to_thread.run_sync(
             library.problem, project.settings.embedding, project.root
         )
-        return NoVector(why) if why else answer
+        remote = project.settings.embedding.provider == "http"
+        return NoVector(why, failed=remote) if why else answer
 
 
 @asynccontextmanager

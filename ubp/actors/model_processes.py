@@ -22,6 +22,7 @@ from ubp.actors.embedding_child import Job, Text
 from ubp.actors.embedding_process import EmbeddingProcess, ProcessLost
 from ubp.embedding import japanese, library, weights
 from ubp.embedding.models import Model
+from ubp.embedding.remote_choice import host_of, key_for
 from ubp.errors import ModelUnusable, UbpError
 from ubp.project import Project
 from ubp.telemetry import get_logger
@@ -66,7 +67,9 @@ def job_for(model: Model, project: Project, identity: str = "") -> Job:
     """
     settings = project.settings.embedding
     folder = library.folder_for(settings, project.root)
-    path = library.ready(model, folder, _announce)
+    if model.url:
+        key_for(model)  # the process finds it by itself; here it is only missed
+    path = "" if model.url else str(library.ready(model, folder, _announce))
     if identity and library.identity(model, folder) != identity:
         raise ModelUnusable(
             f"The file of the model {model.name} is not what it was.",
@@ -74,8 +77,12 @@ def job_for(model: Model, project: Project, identity: str = "") -> Job:
             hint="Run `ubp index`: the vectors are made again.",
         )
     return Job(
-        path=str(path),
-        **_beside(model, folder, path),
+        path=path,
+        name=model.name,
+        url=model.url,
+        api_key_env=model.api_key_env,
+        dimension=model.dimension,
+        **_beside(model, folder, Path(path)),
         window=model.window,
         pooling=model.pooling,
         query_prefix=model.query_prefix,
@@ -254,7 +261,7 @@ class ModelProcesses:
         log.info(
             "model.loaded",
             model=model.name,
-            file=Path(job.path).name,
+            file=Path(job.path).name or host_of(model),
             ms=round((monotonic() - begin) * 1000),
         )
         return process

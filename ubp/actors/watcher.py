@@ -33,7 +33,7 @@ from ubp.messages import (
     ScanFinished,
 )
 from ubp.reading.changes import differences
-from ubp.reading.walk import matcher, walk
+from ubp.reading.walk import walk, wanted
 from ubp.store import files
 from ubp.store.session import Session
 from ubp.telemetry import get_logger
@@ -55,8 +55,8 @@ class Scan:
 
     force: bool = False
     """Read every file again, whatever the index says."""
-    only: str | None = None
-    """Look at this path alone, relative to the folder of the pack."""
+    only: Path | None = None
+    """Look at this file alone, whichever packs read it."""
     watch: WatchMode = "off"
     """How to hear of changes from then on."""
 
@@ -101,7 +101,7 @@ class Watcher:
             if self._scan.watch != "off":
                 group.start_soon(self._end_when_stopped, group.cancel_scope)
                 # First, so that what changes during the comparison is heard of.
-                for source in self._sources.values():
+                for source in _watched(self._sources.values()):
                     await group.start(
                         partial(watch_folder, source, self._scan.watch, notices)
                     )
@@ -121,46 +121,47 @@ class Watcher:
 
     async def _compare_everything(self, stirred: Stirred | None = None) -> None:
         """Compare all files; with *stirred*, not for the first time."""
-        seen = changed = gone = 0
+        changed = gone = 0
+        seen: set[str] = set()  # once, however many packs read it
         for pack in self._sources:
             every = await self._index.run(files.known, pack)
-            known = {path: every[path] for path in every if self._covers(path)}
+            known = {path: every[path] for path in every if self._covers(pack, path)}
             read_as = await self._index.run(files.fingerprint, pack)
             reread = stirred is None and read_as != self._fingerprints[pack]
-            number, events = await self._compare(pack, [""], known, reread=reread)
+            here, events = await self._compare(pack, [""], known, reread=reread)
             if stirred is not None:
                 events = await self._without_what_may_have_moved(
                     pack, [""], events, stirred
                 )
-            seen += number
+            seen |= here
             changed += sum(isinstance(event, FileChanged) for event in events)
             gone += sum(isinstance(event, FileGone) for event in events)
             if not await self._send(pack, events):
                 return
-        self._progress.seen = seen
+        self._progress.seen = len(seen)
         self._progress.scanned = True
         if stirred is None:
             whole = self._scan.only is None
             fingerprints = self._fingerprints if whole else {}
-            await self._parser.send(ScanFinished(seen, changed, gone, fingerprints))
+            await self._parser.send(
+                ScanFinished(len(seen), changed, gone, fingerprints)
+            )
         elif changed or gone:
             for surprise in self._surprises:
                 surprise.set()
-            await self._parser.send(ScanFinished(seen, changed, gone))
+            await self._parser.send(ScanFinished(len(seen), changed, gone))
         self._surprises.clear()
 
-    def _covers(self, path: str) -> bool:
-        return self._scan.only is None or path == self._scan.only
+    def _covers(self, pack: str, path: str) -> bool:
+        only = self._scan.only
+        return only is None or self._sources[pack].folder / path == only
 
     # -- what stirs --------------------------------------------------------------------
 
     async def _follow(self, heard: Inbox[Notice]) -> None:
         """Look wherever something has stirred, once it has come to rest."""
         self._scan = Scan(watch=self._scan.watch)  # what was forced has been done
-        self._wanted = {
-            pack: matcher(source.include, source.exclude, source.suffix)
-            for pack, source in self._sources.items()
-        }
+        self._wanted = {pack: wanted(each) for pack, each in self._sources.items()}
         stirred = Stirred()
         while True:
             due = stirred.next_due
@@ -270,8 +271,8 @@ class Watcher:
         known: dict[str, Known],
         *,
         reread: bool = False,
-    ) -> tuple[int, list[Difference]]:
-        """How many files there are at or below *places*, and what of them differs."""
+    ) -> tuple[set[str], list[Difference]]:
+        """The files there are at or below *places*, and what of them differs."""
         self._forget_what_arrived(pack, known)
         # In a thread: a hundred thousand files are soon compared, but not in the time
         # a caller should wait for an answer.
@@ -281,13 +282,13 @@ class Watcher:
 
     def _compared(
         self, pack: str, places: Collection[str], known: dict[str, Known], reread: bool
-    ) -> tuple[int, list[Difference]]:
+    ) -> tuple[set[str], list[Difference]]:
         source = self._sources[pack]
         found = [
             each
             for place in places
             for each in walk(source, place)
-            if self._covers(each.path)
+            if self._covers(pack, each.path)
         ]
         # Sorted, so that the same files always give the same index.
         found.sort(key=lambda each: each.path)
@@ -300,7 +301,8 @@ class Watcher:
         known |= {path: Known(None, None) for path in late if is_at(path, places)}
         force = self._scan.force
         events = differences(pack, found, known, force=force, reread=reread)
-        return len(found), list(events)
+        top = f"{source.folder}/"
+        return {top + each.path for each in found}, list(events)
 
     def _forget_what_arrived(self, pack: str, known: dict[str, Known]) -> None:
         sent = self._on_their_way[pack]
@@ -327,6 +329,15 @@ class Watcher:
                 sent.pop(event.path, None)  # this comes after it, and is what counts
             await self._parser.send(event)
         return True
+
+
+def _watched(sources: Iterable[Source]) -> list[Source]:
+    """The folders to watch; one that several packs read is watched once."""
+    found: dict[tuple[Path, Path | None], Source] = {}
+    for source in sources:
+        for _, part in source.parts():
+            found.setdefault((part.folder, part.gitignore_from), part)
+    return list(found.values())
 
 
 def _places(paths: Iterable[str], folder: Path) -> list[str]:

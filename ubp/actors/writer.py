@@ -114,6 +114,9 @@ class Writer:
         self._progress = progress
         self._folders = folders
         self._waits_for_room = waits_for_room
+        self._counted: set[tuple[type[IndexEvent], Path]] = set()
+        """What has been counted since the last comparison: a file that two packs read
+        is one file."""
 
     async def run(self) -> None:
         async with anyio.create_task_group() as group:
@@ -232,13 +235,20 @@ class Writer:
     def _count(self, batch: Sequence[IndexEvent]) -> None:
         progress = self._progress
         for event in batch:
+            if isinstance(event, ScanFinished):
+                self._counted.clear()
+                continue
+            progress.done += 1
+            if isinstance(event, FileParsed):
+                for each in event.warnings:
+                    log.debug("index.warning", path=event.path, kind=each.kind)
+            where = self._folders.get(event.pack, Path(event.pack)) / event.path
+            if (type(event), where) in self._counted:
+                continue
+            self._counted.add((type(event), where))
             match event:
-                case ScanFinished():
-                    continue
                 case FileParsed():
                     progress.stored += 1
-                    for each in event.warnings:
-                        log.debug("index.warning", path=event.path, kind=each.kind)
                 case ParseFailed():
                     progress.failed += 1
                     log.warning(
@@ -248,7 +258,6 @@ class Writer:
                     progress.removed += 1
                 case FileUnchanged():
                     pass
-            progress.done += 1
 
     # -- in the connection's thread ----------------------------------------------------
 

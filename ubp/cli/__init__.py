@@ -28,6 +28,7 @@ COMMANDS = {
     "get-graph": "ubp.cli.pages",
     "stale": "ubp.cli.stale",
     "suggest-links": "ubp.cli.suggest_links",
+    "notes": "ubp.cli.notes",
     "status": "ubp.cli.status",
     "model": "ubp.cli.model",
     "call": "ubp.cli.call",

@@ -20,7 +20,7 @@ __all__ = ("answer", "ask_tool")
 
 
 def ask_tool(app: App, name: str, arguments: dict[str, Any]) -> Any:
-    """The result of a tool of the docs pack, for a command that shows it."""
+    """The result of a tool, for a command that shows it."""
     project = app.project()
     return answer(project, app.packs(project), name, arguments)
 

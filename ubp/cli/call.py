@@ -11,6 +11,7 @@ from ubp.cli.options import App, command
 from ubp.errors import UbpError, UnknownTool
 from ubp.packs import tools_of
 from ubp.protocol.replies import WireError, failure
+from ubp.toolkit import ArrayResult, TextResult
 
 __all__ = ("call",)
 
@@ -33,8 +34,12 @@ def call(app: App, tool: str, arguments: str) -> None:
     except UbpError as error:
         pack, _ = tools_of(packs)[tool]
         raise _as_told(error, failure(pack, error)) from error
-    encoded = msgspec.json.format(msgspec.json.encode(value), indent=2)
-    app.terminal.show(value, Text(encoded.decode()))
+    shown = value.elements() if isinstance(value, ArrayResult) else value
+    if isinstance(value, TextResult):
+        app.terminal.show(shown, Text(value.text()))
+        return
+    encoded = msgspec.json.format(msgspec.json.encode(shown), indent=2)
+    app.terminal.show(shown, Text(encoded.decode()))
 
 
 def _as_told(error: UbpError, reply: dict[str, Any] | WireError) -> UbpError:

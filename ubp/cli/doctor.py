@@ -18,6 +18,7 @@ from ubp.actors.model_processes import ModelProcesses
 from ubp.cli.options import App, command
 from ubp.embedding import japanese, library
 from ubp.embedding.models import Model, chosen
+from ubp.embedding.remote_choice import host_of
 from ubp.errors import IndexDamaged, UbpError
 from ubp.packs.docs import source_of
 from ubp.project import Project
@@ -169,10 +170,10 @@ def _index(project: Project) -> Check:
 
 
 def _model(project: Project) -> Check:
-    if find_spec("llama_cpp") is None:
+    settings = project.settings.embedding
+    if settings.provider == "local" and find_spec("llama_cpp") is None:
         hint = "Install ubp again with pip; llama-cpp-python needs a C++ compiler."
         return Check("model", "warn", "llama-cpp-python is not installed", hint)
-    settings = project.settings.embedding
     try:
         model = chosen(settings, project.root)
         if model is None:
@@ -180,7 +181,7 @@ def _model(project: Project) -> Check:
         folder = library.folder_for(settings, project.root)
         library.check_dimensions(model, folder, settings.dimensions)
         begin = monotonic()
-        path = library.ready(model, folder)
+        where = host_of(model) if model.url else library.ready(model, folder).name
         if failure := anyio.run(_failure, project, model):
             raise failure
     except UbpError as error:
@@ -188,7 +189,7 @@ def _model(project: Project) -> Check:
     if model.is_default and (fault := japanese.fault()):
         return Check("model", "warn", fault, japanese.HINT)
     took = monotonic() - begin
-    return Check("model", "ok", f"{model.name} ({path.name}), {took:.1f} s to a vector")
+    return Check("model", "ok", f"{model.name} ({where}), {took:.1f} s to a vector")
 
 
 async def _failure(project: Project, model: Model) -> UbpError | None:

@@ -1,6 +1,7 @@
 """``ubp index``: bring the index up to date and exit."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -11,7 +12,8 @@ from ubp.cli.options import App, command
 from ubp.cli.terminal import counted
 from ubp.errors import PageNotFound
 from ubp.project import Project
-from ubp.reading.walk import matcher
+from ubp.reading.walk import wanted
+from ubp.toolkit import Pack
 
 __all__ = ("index", "summary")
 
@@ -32,8 +34,7 @@ def index(app: App, force: bool, only: Path | None, no_embed: bool) -> None:
     """Bring the whole index up to date and exit."""
     project = app.project()
     packs = app.packs(project)
-    path = None if only is None else _in_docs(project, only)
-    scan = Scan(force, path)
+    scan = Scan(force, None if only is None else _read_by(project, packs, only))
     report = run_index(project, packs, scan, app.terminal, embed=not no_embed)
     if only is not None and not (report.files_seen or report.documents_removed):
         raise PageNotFound(str(only))
@@ -62,18 +63,19 @@ def summary(report: IndexReport) -> list[str]:
     return lines
 
 
-def _in_docs(project: Project, given: Path) -> str:
-    """The path in the docs folder of a file named on the command line.
+def _read_by(project: Project, packs: Sequence[Pack], given: Path) -> Path:
+    """The file named on the command line, if one of *packs* reads such files.
 
     It may be relative to the current directory, the project or the docs folder.
     """
-    docs = project.docs_dir
-    source = project.settings.source
-    wanted = matcher(source.include, source.exclude, ".md")
-    for base in (Path.cwd(), project.root, docs):
-        place = Path(os.path.normpath(base / given))
-        if place.is_relative_to(docs) and (place.exists() or base == docs):
-            path = place.relative_to(docs).as_posix()
-            if wanted(path):
-                return path
+    sources = [pack.reading.source(project) for pack in packs if pack.reading]
+    bases = (Path.cwd(), project.root, project.docs_dir)
+    places = [Path(os.path.normpath(base / given)) for base in bases]
+    # One that is gone is to be looked at as well: where it would have been.
+    for place in [*filter(Path.exists, places), *reversed(places[1:])]:
+        for source in sources:
+            if place.is_relative_to(source.folder) and wanted(source)(
+                place.relative_to(source.folder).as_posix()
+            ):
+                return place
     raise PageNotFound(str(given))

@@ -9,10 +9,10 @@ from msgspec import Struct
 from ubp.actors.progress import Progress
 from ubp.actors.watcher import Scan
 from ubp.actors.wiring import index_once
+from ubp.cli import file_reports
 from ubp.cli.terminal import Terminal
 from ubp.packs.docs import queries
 from ubp.project import Project
-from ubp.store import files
 from ubp.store.session import Session, reading
 from ubp.toolkit import Pack
 
@@ -68,14 +68,20 @@ async def _run(
         await index_once(project, packs, scan, progress, embed=embed)
         group.cancel_scope.cancel()
     async with reading(project.database) as session:
-        return await _report(project, session, progress, time.monotonic() - begin)
+        spent = time.monotonic() - begin
+        return await _report(project, packs, session, progress, spent)
 
 
 async def _report(
-    project: Project, session: Session, progress: Progress, seconds: float
+    project: Project,
+    packs: Sequence[Pack],
+    session: Session,
+    progress: Progress,
+    seconds: float,
 ) -> IndexReport:
     counts = await session.run(queries.counts)
-    failures = await session.run(files.failures)
+    where = file_reports.folders(project, packs)
+    failures = await session.run(file_reports.failures, where)
     return IndexReport(
         docs_dir=project.docs_dir.relative_to(project.root).as_posix(),
         files_seen=progress.seen,

@@ -73,6 +73,12 @@ def pull(app: App, name: str | None) -> None:
 
     project = app.project()
     wanted = _wanted(project, name)
+    if wanted.url:
+        raise ConfigError(
+            f"{wanted.name} is a model of a service; there is nothing to fetch.",
+            cause='embedding.provider is "http".',
+            hint="Name a model of the catalogue, or leave it out of ubp.toml.",
+        )
     folder = library.folder_for(project.settings.embedding, project.root)
     with Bar(app.terminal) as bar:
         path = fetch(wanted, folder, bar.say, bar.move)

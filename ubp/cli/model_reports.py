@@ -8,6 +8,7 @@ from msgspec import Struct
 from ubp.embedding import japanese, library, models, weights
 from ubp.embedding.headers import Header, read_header
 from ubp.embedding.models import Model, catalogue
+from ubp.embedding.remote_choice import host_of
 from ubp.errors import ConfigError
 from ubp.project import Project
 
@@ -22,8 +23,9 @@ __all__ = (
     "state_of",
 )
 
-State = Literal["ready", "downloaded", "not here", "by hand"]
-"""``downloaded``: made ready on first use. ``by hand``: find a file yourself."""
+State = Literal["ready", "downloaded", "not here", "by hand", "remote"]
+"""``downloaded``: made ready on first use. ``by hand``: find a file yourself.
+``remote``: a service runs it."""
 
 
 class Entry(Struct, frozen=True, kw_only=True):
@@ -85,6 +87,8 @@ class Japanese(Struct, frozen=True, kw_only=True):
 
 def state_of(model: Model, folder: Path) -> State:
     """Whether the model can be used, and what is missing if not."""
+    if model.url:
+        return "remote"
     if library.find(model, folder) is not None:
         return "ready"
     if model.is_default:
@@ -101,7 +105,7 @@ def listing(project: Project) -> Listing:
         in_use = used.name if used is not None else None
     except ConfigError:  # a name nobody knows; this list is what one looks at then
         used, in_use = None, None
-    shown = [used] if used is not None and used.path else []
+    shown = [used] if used is not None and (used.path or used.url) else []
     return Listing(
         in_use=in_use,
         folder=str(folder),
@@ -109,7 +113,7 @@ def listing(project: Project) -> Listing:
             Entry(
                 name=each.name,
                 state=state_of(each, folder),
-                in_use=used is not None and (each.name, each.path) == _key(used),
+                in_use=used is not None and _key(each) == _key(used),
                 size=each.size or _size(library.find(each, folder)) or 0,
                 dimension=each.dimension,
                 languages=each.languages,
@@ -130,7 +134,7 @@ def describe(model: Model, project: Project) -> Info:
     settings = project.settings.embedding
     folder = library.folder_for(settings, project.root)
     path = library.find(model, folder)
-    known = path is not None or model.is_default
+    known = path is not None or model.is_default or bool(model.url)
     return Info(
         name=model.name,
         summary=model.summary,
@@ -174,8 +178,8 @@ def _is_used(model: Model, project: Project) -> bool:
     return used is not None and _key(used) == _key(model)
 
 
-def _key(model: Model) -> tuple[str, str]:
-    return model.name, model.path
+def _key(model: Model) -> tuple[str, str, str]:
+    return model.name, model.path, model.url
 
 
 def _size(path: Path | None) -> int | None:
@@ -183,6 +187,8 @@ def _size(path: Path | None) -> int | None:
 
 
 def _source(model: Model, folder: Path) -> str:
+    if model.url:
+        return host_of(model)
     if model.path:
         return "a file of yours"
     if model.is_default:

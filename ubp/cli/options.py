@@ -60,7 +60,7 @@ class App:
     def packs(self, project: Project, chosen: str | None = None) -> Sequence[Pack]:
         """The packs to use: those chosen, else those in the settings, else all."""
         names = chosen.split(",") if chosen else project.settings.packs
-        return enabled(names)
+        return enabled(names, project.settings)
 
 
 def command(

@@ -1,22 +1,21 @@
 """``ubp status``: what is indexed, and what is waiting."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import anyio
 import anyio.to_thread
+import apsw
 import click
 from msgspec import Struct
 
 from ubp.actors.wiring import readable
+from ubp.cli import file_reports
 from ubp.cli.options import App, command
 from ubp.embedding import library
 from ubp.errors import IndexNotReady
-from ubp.messages import Known
 from ubp.packs.docs import queries
 from ubp.packs.docs.reports import stale_documents
 from ubp.project import Project
-from ubp.reading.changes import differences
-from ubp.reading.walk import walk
 from ubp.store import files, vectors
 from ubp.store.lock import holder
 from ubp.store.session import Session
@@ -57,6 +56,8 @@ class Status(Struct, frozen=True, kw_only=True):
     unresolved_links: int = 0
     waiting_files: int = 0
     """Files whose index entry is not as the disk has them."""
+    contents: dict[str, Mapping[str, int]] = {}
+    """What other packs hold, by pack."""
     embedding_progress: EmbeddingProgress = EmbeddingProgress()
     stale_documents: int = 0
     failures: list[files.Failure] = []
@@ -89,12 +90,8 @@ async def _collect(
     project: Project, packs: Sequence[Pack], docs_dir: str, session: Session
 ) -> Status:
     counts = await session.run(queries.counts)
-    waiting = 0
-    for pack in packs:
-        if pack.reading is None:
-            continue
-        known = await session.run(files.known, pack.name)
-        waiting += await anyio.to_thread.run_sync(_waiting, project, pack, known)
+    waiting = await session.run(file_reports.waiting, project, packs)
+    where = file_reports.folders(project, packs)
     stale = await session.run(stale_documents, project)
     return Status(
         initialized=True,
@@ -107,8 +104,9 @@ async def _collect(
         waiting_files=waiting,
         embedding_progress=await _embedding(project, session, counts.sections),
         stale_documents=stale.total,
-        failures=await session.run(files.failures),
-        warnings=await session.run(files.warnings),
+        contents=await session.run(_contents, packs),
+        failures=await session.run(file_reports.failures, where),
+        warnings=await session.run(file_reports.warnings, where),
         db_size_bytes=_size(project),
         server_pid=holder(project.lock_file),
     )
@@ -127,7 +125,7 @@ async def _embedding(
         model=now.model,
         coming=now.coming,
         skipped=now.skipped,
-        unknown_language=max(0, sections - now.total),
+        unknown_language=await session.run(vectors.count_unreadable),
         problem=problem,
     )
 
@@ -137,11 +135,10 @@ def _problem(project: Project) -> str | None:
     return library.problem(*asked) or library.shortcoming(*asked)
 
 
-def _waiting(project: Project, pack: Pack, known: dict[str, Known]) -> int:
-    if pack.reading is None:
-        return 0
-    found = walk(pack.reading.source(project))
-    return sum(1 for _ in differences(pack.name, found, known))
+def _contents(
+    db: apsw.Connection, packs: Sequence[Pack]
+) -> dict[str, Mapping[str, int]]:
+    return {pack.name: pack.counts(db) for pack in packs if pack.counts is not None}
 
 
 def _size(project: Project) -> int:
@@ -163,6 +160,7 @@ def _lines(app: App, found: Status) -> list[object]:
         ("pages", found.total_documents),
         ("sections", found.total_sections),
         ("links", f"{found.total_links}, {found.unresolved_links} lead nowhere"),
+        *((name, _counted(held)) for name, held in found.contents.items()),
         ("waiting to be read", found.waiting_files),
         ("vectors", _vectors(found.embedding_progress)),
         ("possibly stale", found.stale_documents),
@@ -174,6 +172,10 @@ def _lines(app: App, found: Status) -> list[object]:
     lines += _listed("Not indexed", [(f.path, f.reason) for f in found.failures])
     lines += _listed("Warnings", [(w.path, w.text) for w in found.warnings])
     return lines
+
+
+def _counted(held: Mapping[str, int]) -> str:
+    return ", ".join(f"{number} {what}" for what, number in held.items())
 
 
 def _vectors(now: EmbeddingProgress) -> str:

@@ -53,6 +53,10 @@ def reference(packs: Sequence[Pack]) -> str:
         ]
         for tool in pack.tools:
             lines += _tool_lines(describe(tool))
+        if pack.extra_tools:
+            lines += [f"There only with `{pack.name}.extra_tools = true`:", ""]
+        for tool in pack.extra_tools:
+            lines += _tool_lines(describe(tool))
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -67,8 +71,10 @@ def _tool_lines(entry: dict[str, Any]) -> list[str]:
         branches = [field, *field.get("anyOf", [])]
         meaning = next((b["description"] for b in branches if "description" in b), "")
         lines.append(f"| `{name}` | {_type(field)} | {default} | {meaning} |")
+    if schema["properties"]:
+        lines.append("")
     results = ", ".join(f"`{name}`" for name in entry["outputSchema"]["properties"])
-    return [*lines, "", f"Returns {results}.", ""]
+    return [*lines, f"Returns {results}.", ""]
 
 
 def _default(field: dict[str, Any]) -> str:

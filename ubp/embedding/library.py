@@ -11,6 +11,7 @@ from ubp.embedding import conversion, japanese, weights
 from ubp.embedding.headers import is_gguf, read_header
 from ubp.embedding.models import Model, chosen
 from ubp.embedding.placing import copy, make_folder, need_room, placing
+from ubp.embedding.remote_choice import key_for
 from ubp.errors import ConfigError, ModelMissing, ModelUnusable, UbpError
 
 __all__ = (
@@ -72,6 +73,8 @@ def adapter(path: Path) -> Path:
 
 def find(model: Model, folder: Path) -> Path | None:
     """The GGUF file of *model*, if it is there and, for the default, whole."""
+    if model.url:
+        return None
     path = home(model, folder)
     there = _are_whole(path) if model.is_default else _is_file(path)
     return path if there else None
@@ -106,7 +109,9 @@ def identity(model: Model, folder: Path) -> str:
     Raises:
         ModelMissing: Its file is not there, so nobody knows.
     """
-    if model.is_default:
+    if model.url:
+        content = f"{model.url} {model.dimension}"
+    elif model.is_default:
         content = f"{weights.HASHES['model.safetensors']}/{_edition()}"
     else:
         path = find(model, folder)
@@ -151,7 +156,9 @@ def problem(settings: EmbeddingSettings, root: Path) -> str | None:
         folder = folder_for(settings, root)
         check_dimensions(model, folder, settings.dimensions)
         path = find(model, folder)
-        if path is not None:
+        if model.url:
+            key_for(model)
+        elif path is not None:
             read_header(path)
         elif not model.is_default or weights.find(folder) is None:
             raise _missing(model)

@@ -58,6 +58,10 @@ class Model(Struct, frozen=True, kw_only=True):
     """The file in that repository."""
     path: str = ""
     """Of a local file, absolute; empty otherwise."""
+    url: str = ""
+    """Of the service that runs it; empty where this machine does."""
+    api_key_env: str = ""
+    """The environment variable that holds the service's key; empty for none."""
     unrelated: float = 0.0
     related: float = 0.0
     """What its similarities mean (``ubp/fusion.py``); equal if that is not known."""
@@ -65,7 +69,7 @@ class Model(Struct, frozen=True, kw_only=True):
     @property
     def is_default(self) -> bool:
         """Whether its file is made here, from weights that come as a package."""
-        return self.name == DEFAULT.name and not self.path
+        return self.name == DEFAULT.name and not (self.path or self.url)
 
 
 DEFAULT = Model(
@@ -199,6 +203,10 @@ def chosen(settings: EmbeddingSettings, root: Path) -> Model | None:
     name = settings.model.strip()
     if name.casefold() == OFF:
         return None
+    if settings.provider == "http":
+        from ubp.embedding.remote_choice import remote
+
+        return _overridden(remote(settings), settings)
     is_file = name.casefold().endswith(SUFFIX)
     model = _local(name, root) if is_file else named(name)
     if model is None:
@@ -255,6 +263,8 @@ def _overridden(model: Model, settings: EmbeddingSettings) -> Model:
         "languages": tuple(settings.languages) if settings.languages else None,
         "query_prefix": settings.query_prefix,
         "passage_prefix": settings.passage_prefix,
+        "unrelated": settings.unrelated,
+        "related": settings.related,
     }
     changes = {key: value for key, value in given.items() if value is not None}
     return replace(model, **changes)

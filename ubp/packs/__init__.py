@@ -1,10 +1,12 @@
 """The packs: every folder in here is one."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
+from ubp.config import Settings
 from ubp.errors import ConfigError
 from ubp.toolkit import AnyTool, Pack
 
@@ -18,13 +20,17 @@ def discover() -> tuple[Pack, ...]:
     return tuple(import_module(f"{__name__}.{name}").PACK for name in folders)
 
 
-def enabled(names: Iterable[str] | None) -> tuple[Pack, ...]:
-    """The packs of these names, or all of them.
+def enabled(
+    names: Iterable[str] | None, settings: Settings | None = None
+) -> tuple[Pack, ...]:
+    """The packs of these names, or all of them, with the tools *settings* ask for.
 
     Raises:
         ConfigError: There is no pack of one of the names.
     """
     packs = discover()
+    if settings is not None:
+        packs = tuple(_with_extra_tools(pack, settings) for pack in packs)
     if names is None:
         return packs
     wanted = set(names)
@@ -37,6 +43,12 @@ def enabled(names: Iterable[str] | None) -> tuple[Pack, ...]:
             hint=f"The packs are: {', '.join(sorted(known))}.",
         )
     return tuple(pack for pack in packs if pack.name in wanted)
+
+
+def _with_extra_tools(pack: Pack, settings: Settings) -> Pack:
+    if not (pack.extra_tools and pack.wants_extra_tools(settings)):
+        return pack
+    return replace(pack, tools=(*pack.tools, *pack.extra_tools), extra_tools=())
 
 
 def tools_of(packs: Iterable[Pack]) -> dict[str, tuple[Pack, AnyTool]]:

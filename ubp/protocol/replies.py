@@ -20,7 +20,7 @@ from ubp.errors import (
     UbpError,
     UnknownTool,
 )
-from ubp.toolkit import ErrorStyle, Pack
+from ubp.toolkit import ArrayResult, ErrorStyle, Pack, TextResult
 
 __all__ = ("INVALID_PARAMS", "WireError", "failure", "refusal", "success", "text_of")
 
@@ -93,7 +93,10 @@ def refusal(error: UbpError, protocol_version: str) -> WireError:
 
 def text_of(pack: Pack, result: Any) -> str:
     """The text block of a result."""
-    encoded = msgspec.json.encode(result)
+    if isinstance(result, TextResult):
+        return result.text()
+    shown = result.shown() if isinstance(result, ArrayResult) else result
+    encoded = msgspec.json.encode(shown)
     if pack.indented_text:
         encoded = msgspec.json.format(encoded, indent=2)
     return encoded.decode()

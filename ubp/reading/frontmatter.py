@@ -11,7 +11,7 @@ import yaml
 
 from ubp.messages import Warned
 
-__all__ = ("INVALID", "FrontMatter", "split")
+__all__ = ("INVALID", "FrontMatter", "split", "tags", "texts")
 
 INVALID = "invalid_frontmatter"
 
@@ -25,6 +25,12 @@ _DEEPEST = 50
 
 # What a block must contain to be nested deeper than anybody nests by hand.
 _MAY_BE_DEEP = re.compile(r"(?:[-?][ \t]+){20}|(?:[\[{][^\[{]*){50}")
+
+_TAG_KEYS = ("tags", "topics")
+"""Where authors put them; the latter is what Zenn wants."""
+
+_COMMAS = re.compile("[,、，]")
+_SPACES = re.compile(r"\s+")
 
 _OPENING = re.compile(r"---[ \t]*\n")
 _CLOSING = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.MULTILINE)
@@ -73,6 +79,37 @@ def split(text: str) -> FrontMatter:
     except _Unusable as error:
         return FrontMatter({}, body, [Warned(INVALID, str(error))])
     return FrontMatter(values, body, [])
+
+
+def tags(values: dict[str, Any]) -> tuple[str, ...]:
+    """The tags in front matter, however they are written; each once.
+
+    One text may hold several: between commas where it has any, else between spaces.
+    """
+    found: list[str] = []
+    for key in _TAG_KEYS:
+        given = values.get(key)
+        if isinstance(given, str):
+            separator = _COMMAS if _COMMAS.search(given) else _SPACES
+            given = separator.split(given)
+        found += (text.lstrip("#").strip() for text in texts(given))
+    return tuple(dict.fromkeys(text for text in found if text))
+
+
+def texts(given: Any) -> list[str]:
+    """A value that should be a list of texts, as one; what says nothing is left out."""
+    match given:
+        case None:
+            return []
+        case list():
+            return [text for each in given for text in texts(each)]
+        case bool():
+            return [str(given).lower()]
+        case dict():
+            return []
+        case _:
+            text = str(given).strip()
+            return [text] if text else []
 
 
 class _Unusable(Exception):

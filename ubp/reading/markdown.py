@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, cast
 
 import pyromark
 from msgspec import Struct
+from msgspec.structs import replace
 
 __all__ = ("Block", "Link", "Markdown", "normalise", "read")
 
@@ -44,6 +45,9 @@ class Block(Struct, frozen=True):
     """Whether it may not be cut at its blank lines."""
     fences: tuple[tuple[int, int], ...] = ()
     """Character ranges of code inside it, which may not be cut either."""
+    start: int = 0
+    end: int = 0
+    """Which characters of the text are its lines."""
 
 
 class Link(Struct, frozen=True):
@@ -101,6 +105,9 @@ class _Reader:
         self._links: list[Link] = []
         self._unplaced: list[tuple[Style, str, str | None, str]] = []
         self._read_up_to = 0
+        self._is_ascii = len(self._raw) == len(text)
+        self._counted = (0, 0)
+        """A place in the text, in bytes and in characters."""
         self._depth = 0
         self._block: _Open | None = None
         self._wikilink: _OpenWikilink | None = None
@@ -179,7 +186,8 @@ class _Reader:
             self._links.append(Link(style, target, label, here, context))
         self._unplaced.clear()
         plain = " ".join("".join(block.text).split())
-        self._blocks.append(Block(source, block.level, plain, block.whole, fences))
+        made = Block(source, block.level, plain, block.whole, fences)
+        self._add_block(made, start, block.end)
         self._read_up_to = max(self._read_up_to, block.end)
 
     def _in_characters(
@@ -201,8 +209,19 @@ class _Reader:
         """Keep what lies between blocks: definitions produce no events."""
         gap = self._slice(self._read_up_to, end).strip("\n").rstrip()
         if gap.strip():
-            self._blocks.append(Block(gap))
+            self._add_block(Block(gap), self._read_up_to, end)
         self._read_up_to = max(self._read_up_to, end)
+
+    def _add_block(self, block: Block, start: int, end: int) -> None:
+        """What stands in bytes *start* to *end* of the text; blocks come in order."""
+        if self._is_ascii:
+            first, last = start, end
+        else:
+            at, first = self._counted
+            first += len(self._slice(at, start))
+            last = first + len(self._slice(start, end))
+            self._counted = (max(start, end), last)
+        self._blocks.append(replace(block, start=first, end=last))
 
     def _add_wikilink(self, open_: _OpenWikilink, end: int, *, embedded: bool) -> None:
         link, start, label = open_

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 __all__ = ("Source",)
@@ -19,6 +19,16 @@ class Source:
     """What every name must end with, whatever the globs say."""
     gitignore_from: Path | None = None
     """The project's root, from which on ``.gitignore`` files count; None if none do."""
+    tops: Sequence[str] = ("",)
+    """The folders in it that are read, none within another; empty is all of it. Globs
+    are relative to these, paths to the one around them."""
+
+    def parts(self) -> "list[tuple[str, Source]]":
+        """Each of *tops* with a source of its own, whose folder it is."""
+        return [
+            (top, replace(self, folder=self.folder / top, tops=("",)))
+            for top in self.tops
+        ]
 
     @property
     def real_folder(self) -> Path:

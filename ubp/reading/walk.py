@@ -30,6 +30,7 @@ __all__ = (
     "open_file",
     "stamp_of",
     "walk",
+    "wanted",
 )
 
 NEVER_READ = frozenset({".git", ".kanban", ".ubp", ".venv", "node_modules"})
@@ -98,12 +99,50 @@ def matcher(
     return is_wanted
 
 
+def wanted(source: Source) -> Callable[[str], bool]:
+    """Whether a path, relative to the folder of *source*, could be one of its files.
+
+    Raises:
+        ValueError: A glob stands for more patterns than anybody means.
+    """
+    is_wanted = matcher(source.include, source.exclude, source.suffix)
+
+    def is_one(path: str) -> bool:
+        return any(
+            is_wanted(path.removeprefix(f"{top}/"))
+            for top in source.tops
+            if not top or path.startswith(f"{top}/")
+        )
+
+    return is_one
+
+
 def walk(source: Source, below: str = "") -> Iterator[Found | Refused]:
     """Every file of *source*, in no particular order.
 
     With *below*, a relative path, only what is at it or below it; and, where nobody can
     tell what is there, the folder around it that cannot be looked into.
     """
+    for top, part in source.parts():
+        for place in _within(top, below):
+            for each in _walk(part, place):
+                yield each._replace(path=_joined(top, each.path))
+
+
+def _within(top: str, below: str) -> list[str]:
+    """Where in the folder *top* to look for what is at or below *below*."""
+    if not top or below == top:
+        return [below.removeprefix(top)]
+    if not below or top.startswith(f"{below}/"):
+        return [""]
+    return [below.removeprefix(f"{top}/")] if below.startswith(f"{top}/") else []
+
+
+def _joined(top: str, path: str) -> str:
+    return f"{top}/{path}" if top and path else top or path
+
+
+def _walk(source: Source, below: str) -> Iterator[Found | Refused]:
     is_wanted = matcher(source.include, source.exclude, source.suffix)
     root = source.real_folder
     for visit in _visited(source, root, below):
@@ -116,6 +155,8 @@ def walk(source: Source, below: str = "") -> Iterator[Found | Refused]:
 
 def folders(source: Source, below: str = "") -> Iterator[str]:
     """Every folder that can hold files of *source*, relative to its own, itself empty.
+
+    Of a source that reads all of its folder.
 
     With *below*, only the folder at it and those in there. One that cannot be looked
     into is left out.

@@ -19,8 +19,17 @@ import msgspec
 
 from ubp import lexicon
 from ubp.lexicon import Kind, Run
+from ubp.store.parameters import array
 
-__all__ = ("Index", "IndexedText", "Matches", "Ranked", "any_of", "quoted")
+__all__ = (
+    "Index",
+    "IndexedText",
+    "Matches",
+    "Ranked",
+    "all_of",
+    "any_of",
+    "quoted",
+)
 
 _MOST_LOOKED_UP = 64
 """Tokens looked up in the index; of a longer query the rest is checked in the text."""
@@ -260,11 +269,13 @@ class Index:
         if rows is None:
             found = db.execute(self._sql["containing"], (longest,))
         else:
-            found = db.execute(self._sql["containing_of"], (_array(rows), longest))
+            found = db.execute(
+                self._sql["containing_of"], (array(sorted(rows)), longest)
+            )
         rows = {row for (row,) in found}
         if not others:
             return rows
-        texts = db.execute(self._sql["texts_of"], (_array(rows),))
+        texts = db.execute(self._sql["texts_of"], (array(sorted(rows)),))
         return {row for row, text in texts if all(token in text for token in others)}
 
     def _scored(self, db: apsw.Connection, match: str) -> Iterator[tuple[int, float]]:
@@ -272,15 +283,16 @@ class Index:
             yield row, max(0.0, -rank)
 
 
-def _array(rows: Iterable[int]) -> str:
-    """Rows as ``json_each`` reads them: one statement for any number of them."""
-    return msgspec.json.encode(sorted(rows)).decode()
-
-
 def any_of(words: Iterable[str]) -> str:
     """The expression for any of *words*, folded; empty where none can be looked up."""
     found = (_run_expression(run) for word in words for run in lexicon.runs(word))
     return " OR ".join(dict.fromkeys(each for each in found if each))
+
+
+def all_of(words: Iterable[str]) -> str:
+    """The expression for all of *words*, folded; empty where none can be looked up."""
+    found = (_run_expression(run) for word in words for run in lexicon.runs(word))
+    return " AND ".join(dict.fromkeys(each for each in found if each))
 
 
 def quoted(text: str) -> str:

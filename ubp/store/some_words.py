@@ -80,10 +80,7 @@ class SomeWords:
             return []
         worth = self._worth(db, asked)
         either = " OR ".join(term.match for term in asked)
-        scored: list[tuple[int, float]] = [
-            (row, max(0.0, -rank))
-            for row, rank in self._scored(db, either, limit, among)
-        ]
+        scored = self.having(db, either, limit, among)
         rows = msgspec.json.encode(sorted(row for row, _ in scored)).decode()
         covered = dict.fromkeys((row for row, _ in scored), 0.0)
         for term, value in zip(asked, worth, strict=True):
@@ -93,6 +90,39 @@ class SomeWords:
         return [
             Weighed(row, score, min(1.0, covered[row] / total)) for row, score in scored
         ]
+
+    def having(
+        self,
+        db: apsw.Connection,
+        match: str,
+        limit: int,
+        among: Sequence[int] | None = None,
+    ) -> list[tuple[int, float]]:
+        """The *limit* best rows that match an expression, with their BM25 scores."""
+        return [
+            (row, max(0.0, -rank))
+            for row, rank in self._scored(db, match, limit, among)
+        ]
+
+    def count(self, db: apsw.Connection, word: str) -> int:
+        """In how many rows a word of the index stands."""
+        number: int = db.execute(self._sql["count"], (word, word)).get or 0
+        return number
+
+    def first(
+        self,
+        db: apsw.Connection,
+        match: str,
+        limit: int,
+        among: Sequence[int] | None = None,
+    ) -> list[int]:
+        """Some rows that match an expression, whichever come first."""
+        if among is None:
+            rows = db.execute(self._sql["first"], (match, limit))
+        else:
+            array = msgspec.json.encode(among).decode()
+            rows = db.execute(self._sql["first_among"], (match, array, limit))
+        return [row for (row,) in rows]
 
     def _scored(
         self, db: apsw.Connection, match: str, limit: int, among: Sequence[int] | None
@@ -125,6 +155,11 @@ _STATEMENTS = {
           FROM {text}
          WHERE {text} MATCH ? AND +rowid IN (SELECT value FROM json_each(?))
          ORDER BY score, rowid LIMIT ?
+    """,
+    "first": "SELECT rowid FROM {text} WHERE {text} MATCH ? LIMIT ?",
+    "first_among": """
+        SELECT rowid FROM {text}
+         WHERE {text} MATCH ? AND +rowid IN (SELECT value FROM json_each(?)) LIMIT ?
     """,
     # The plus keeps FTS5 from looking the word up once for each row.
     "with_term": """

@@ -38,6 +38,7 @@ __all__ = (
     "VectorProgress",
     "Waiting",
     "aim",
+    "count_unreadable",
     "count_waiting",
     "forget",
     "in_other_languages",
@@ -52,6 +53,7 @@ __all__ = (
     "try_again",
     "unit",
     "waiting",
+    "without_vector",
 )
 
 _FAILED = -1
@@ -157,6 +159,11 @@ _COUNT_WAITING = """
          WHERE embedded = 0 AND language IN (SELECT value FROM json_each(?)) LIMIT ?
     )
 """
+_WITHOUT_VECTOR = """
+    SELECT value FROM json_each(:rows) WHERE NOT EXISTS (
+        SELECT 1 FROM slot WHERE model = :model AND pack = :pack AND row = value
+    )
+"""
 _EMBEDDED = "UPDATE passage SET embedded = ? WHERE pack = ? AND row = ?"
 _ALL_WAIT = "UPDATE passage SET embedded = 0 WHERE embedded <> 0"
 _AS_PLACED = """
@@ -171,6 +178,10 @@ _COUNTS = """
     SELECT embedded, count(*) FROM passage
      WHERE embedded IN (0, -1, ?) AND language IN (SELECT value FROM json_each(?))
      GROUP BY embedded
+"""
+_UNREADABLE = """
+    SELECT count(*) FROM passage
+     WHERE language NOT IN (SELECT value FROM json_each(?))
 """
 
 _ADD = """
@@ -374,6 +385,14 @@ def count_waiting(db: apsw.Connection, at_most: int) -> int:
     return count
 
 
+def without_vector(
+    db: apsw.Connection, model: ModelRow, pack: str, rows: Iterable[int]
+) -> set[int]:
+    """Those of *rows* that cannot be found by meaning."""
+    asked = {"rows": _json(rows), "model": model.id, "pack": pack}
+    return {row for (row,) in db.execute(_WITHOUT_VECTOR, asked)}
+
+
 def store(
     db: apsw.Connection,
     model_id: int,
@@ -435,6 +454,14 @@ def progress(db: apsw.Connection) -> VectorProgress:
         coming=None if aimed.id == current.id else aimed.name,
         skipped=counts.get(_FAILED, 0),
     )
+
+
+def count_unreadable(db: apsw.Connection) -> int:
+    """Texts in a language that the model aimed at does not know."""
+    aimed = target(db)
+    languages = aimed.languages if aimed else ()
+    number: int = db.execute(_UNREADABLE, (_json(languages),)).get
+    return number
 
 
 def unit(value: NDArray[np.float32], dimension: int) -> NDArray[np.float32]:

@@ -1,4 +1,4 @@
-"""Finding sections by what was typed, and what to mark in them."""
+"""Finding sections by what was typed."""
 
 import apsw
 import pytest
@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import anything, mixed
 
-from ubp import lexicon
 from ubp.packs.docs import queries, search
 from ubp.packs.docs.text_index import SECTIONS
 
@@ -94,34 +93,6 @@ def test_equals_are_in_the_order_of_their_paths_however_they_were_stored(
 
 
 # -- what to mark ----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ("the session", ["session"]),
-        ("The", ["the"]),
-        ("is_ready(x)", ["is_ready(x)", "ready"]),
-        ("データを保存する", ["データを保存する", "データ", "保存"]),
-        ("のは", ["のは"]),
-        ("C++ and the C++ API", ["c++", "api"]),
-        ("", []),
-    ],
-)
-def test_words_to_mark_are_tokens_and_their_telling_parts(
-    query: str, words: list[str]
-) -> None:
-    assert search.words_of(query) == words
-
-
-@given(st.one_of(anything, mixed))
-def test_words_to_mark_are_parts_of_the_folded_query(query: str) -> None:
-    folded = lexicon.fold(query)
-
-    words = search.words_of(query)
-
-    assert all(word and word in folded for word in words)
-    assert len(set(words)) == len(words)
 
 
 def test_search_in_an_empty_index_finds_nothing() -> None:

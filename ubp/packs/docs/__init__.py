@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from ubp.errors import ConfigError
 from ubp.packs.docs import queries, writes
 from ubp.packs.docs.overview_tools import get_graph, list_pages
 from ubp.packs.docs.page_resources import RESOURCES
@@ -11,7 +10,7 @@ from ubp.packs.docs.records import READER, PageRecord, read_page
 from ubp.packs.docs.search_tools import fulltext_search, search_pages
 from ubp.packs.docs.text_index import PACK_NAME
 from ubp.project import Project
-from ubp.reading.walk import matcher
+from ubp.reading.markdown_files import markdown_source
 from ubp.toolkit import ErrorStyle, Pack, Reading, Source
 
 __all__ = ("PACK", "source_of")
@@ -23,22 +22,7 @@ def source_of(project: Project) -> Source:
     Raises:
         ConfigError: A glob in the settings cannot be used.
     """
-    wanted = project.settings.source
-    for key, globs in (("include", wanted.include), ("exclude", wanted.exclude)):
-        try:
-            matcher(globs, [])
-        except ValueError as error:
-            raise ConfigError(
-                f"ubp.toml: source.{key} has a glob that cannot be used.",
-                cause=f"{error}.",
-            ) from None
-    return Source(
-        project.docs_dir,
-        wanted.include,
-        wanted.exclude,
-        suffix=".md",
-        gitignore_from=project.root if wanted.gitignore else None,
-    )
+    return markdown_source(project, project.docs_dir)
 
 
 def _fingerprint(project: Project) -> str:

@@ -10,6 +10,7 @@ from ubp.errors import PageNotFound
 from ubp.messages import FileStamp
 from ubp.packs.docs.passages import passage
 from ubp.packs.docs.records import SourceRef
+from ubp.store.parameters import array, storable
 from ubp.toolkit import PassageText
 
 __all__ = (
@@ -276,7 +277,7 @@ def page_at(db: apsw.Connection, path: str) -> Page:
     Raises:
         PageNotFound: There is no such page.
     """
-    row = db.execute(_AT, (_storable(path),)).fetchone()
+    row = db.execute(_AT, (storable(path),)).fetchone()
     if row is None:
         raise PageNotFound(path)
     return Page(*row)
@@ -284,12 +285,12 @@ def page_at(db: apsw.Connection, path: str) -> Page:
 
 def page_of(db: apsw.Connection, ident: str) -> Page:
     """The page with this id, or else at this path."""
-    row = db.execute(_OF, (_storable(ident),)).fetchone()
+    row = db.execute(_OF, (storable(ident),)).fetchone()
     return Page(*row) if row is not None else page_at(db, ident)
 
 
 def pages(db: apsw.Connection, ids: Iterable[int]) -> dict[int, Page]:
-    return {row[0]: Page(*row) for row in db.execute(_PAGES, (_array(ids),))}
+    return {row[0]: Page(*row) for row in db.execute(_PAGES, (array(ids),))}
 
 
 def all_pages(db: apsw.Connection) -> list[Page]:
@@ -299,7 +300,7 @@ def all_pages(db: apsw.Connection) -> list[Page]:
 
 def pages_after(db: apsw.Connection, path: str, limit: int) -> list[Page]:
     """The next pages by path."""
-    return [Page(*row) for row in db.execute(_AFTER, (_storable(path), limit))]
+    return [Page(*row) for row in db.execute(_AFTER, (storable(path), limit))]
 
 
 def paths(db: apsw.Connection) -> list[str]:
@@ -309,7 +310,7 @@ def paths(db: apsw.Connection) -> list[str]:
 
 def stored(db: apsw.Connection, paths: Iterable[str]) -> dict[str, StoredPage]:
     """Those of the pages at *paths* that there are."""
-    wanted = msgspec.json.encode([_storable(path) for path in paths]).decode()
+    wanted = msgspec.json.encode([storable(path) for path in paths]).decode()
     return {path: StoredPage(*row) for path, *row in db.execute(_STORED, (wanted,))}
 
 
@@ -335,25 +336,25 @@ def sections(db: apsw.Connection, page_id: int) -> list[Section]:
 
 
 def section_texts(db: apsw.Connection, ids: Iterable[int]) -> dict[int, Section]:
-    return {row[0]: _section(row) for row in db.execute(_SECTION_TEXTS, (_array(ids),))}
+    return {row[0]: _section(row) for row in db.execute(_SECTION_TEXTS, (array(ids),))}
 
 
 def titles_alone(db: apsw.Connection, rows: Iterable[int]) -> set[int]:
     """Those of *rows* that hold nothing but the title of their page."""
-    return {row for (row,) in db.execute(_TITLES_ALONE, (_array(rows),))}
+    return {row for (row,) in db.execute(_TITLES_ALONE, (array(rows),))}
 
 
 def pages_of_sections(
     db: apsw.Connection, rows: Iterable[int], doc_type: str | None
 ) -> dict[int, int]:
     """The page of each section, leaving out those of another type."""
-    values = {"rows": _array(rows), "doc_type": doc_type}
+    values = {"rows": array(rows), "doc_type": doc_type}
     return dict(db.execute(_SECTION_PAGES, values))
 
 
 def section_places(db: apsw.Connection, rows: Iterable[int]) -> dict[int, SectionPlace]:
     """Where each of these sections stands."""
-    found = db.execute(_SECTION_PLACES, (_array(rows),))
+    found = db.execute(_SECTION_PLACES, (array(rows),))
     return {row: SectionPlace(*place) for row, *place in found}
 
 
@@ -365,8 +366,8 @@ def count_pages(
 ) -> int:
     """How many pages these sections belong to, not counting the pages in *besides*."""
     values = {
-        "rows": _array(rows),
-        "besides": _array(set(besides)),
+        "rows": array(rows),
+        "besides": array(set(besides)),
         "doc_type": doc_type,
     }
     count: int = db.execute(_COUNT_PAGES, values).get
@@ -396,7 +397,7 @@ def neighbours(
 ) -> list[Edge]:
     """The links that leave, or reach, any of these pages, in the order of writing."""
     statement = _FORWARD if direction == "outlink" else _BACKWARD
-    return [Edge(*row) for row in db.execute(statement, (_array(ids),))]
+    return [Edge(*row) for row in db.execute(statement, (array(ids),))]
 
 
 def all_edges(db: apsw.Connection) -> list[Edge]:
@@ -411,14 +412,14 @@ def edges_among(db: apsw.Connection, ids: Sequence[int]) -> list[Edge]:
 
 def passages(db: apsw.Connection, rows: Iterable[int]) -> dict[int, PassageText]:
     """What is embedded of each section."""
-    found = db.execute(_PASSAGES, (_array(rows),))
+    found = db.execute(_PASSAGES, (array(rows),))
     return {row: passage(*texts) for row, *texts in found}
 
 
 def source_refs(db: apsw.Connection, ids: Iterable[int]) -> dict[int, list[SourceRef]]:
     """The source files each page names, with how they were when it was read."""
     found: dict[int, list[SourceRef]] = {}
-    for page_id, path, digest, size, mtime, ctime in db.execute(_REFS, (_array(ids),)):
+    for page_id, path, digest, size, mtime, ctime in db.execute(_REFS, (array(ids),)):
         stamp = None if size is None else FileStamp(size, mtime, ctime)
         found.setdefault(page_id, []).append(SourceRef(path, digest, stamp))
     return found
@@ -427,7 +428,7 @@ def source_refs(db: apsw.Connection, ids: Iterable[int]) -> dict[int, list[Sourc
 def summaries(db: apsw.Connection, ids: Iterable[int], length: int) -> dict[int, str]:
     """The first *length* characters of each page's text."""
     texts: dict[int, str] = {}
-    for page_id, content in db.execute(_SUMMARY, (_array(ids),)):
+    for page_id, content in db.execute(_SUMMARY, (array(ids),)):
         before = texts.get(page_id)
         texts[page_id] = content if before is None else f"{before}\n\n{content}"
     return {page_id: text[:length] for page_id, text in texts.items()}
@@ -446,7 +447,7 @@ def first_sections(
     db: apsw.Connection, ids: Iterable[int], doc_type: str | None
 ) -> dict[int, int]:
     """The first section of each page, leaving out pages of another type."""
-    values = {"pages": _array(ids), "doc_type": doc_type}
+    values = {"pages": array(ids), "doc_type": doc_type}
     return dict(db.execute(_FIRST_SECTIONS, values))
 
 
@@ -458,13 +459,3 @@ def counts(db: apsw.Connection) -> Counts:
 def _section(row: tuple[Any, ...]) -> Section:
     ident, page_id, heading, level, continued, content = row
     return Section(ident, page_id, heading, level, bool(continued), content)
-
-
-def _array(ids: Iterable[int]) -> str:
-    """Ids as SQLite's ``json_each`` reads them: one statement for any number."""
-    return msgspec.json.encode(list(ids)).decode()
-
-
-def _storable(text: str) -> str:
-    """*text* without lone surrogates, which no stored name has."""
-    return text.encode("utf-8", "replace").decode()

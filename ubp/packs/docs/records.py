@@ -32,7 +32,7 @@ __all__ = (
 )
 
 
-READER = 2
+READER = 3
 """Raised whenever the same file would give another record, or other words in the index:
 then every page is read again."""
 
@@ -99,7 +99,7 @@ def read_page(file: FileText) -> tuple[PageRecord, list[Warned]]:
         for block in section.blocks
     }
     language = language_of(body)
-    title, tags = _title(values, document.blocks, file.path), _tags(values)
+    title, tags = _title(values, document.blocks, file.path), frontmatter.tags(values)
     stem = posixpath.basename(file.path).removesuffix(".md")
     record = PageRecord(
         title=title,
@@ -145,16 +145,6 @@ def _doc_type(values: dict[str, Any], warnings: list[Warned]) -> str:
         Warned("unknown_doc_type", f"doc_type {given!r:.60} is not one of {known}.")
     )
     return "other"
-
-
-def _tags(values: dict[str, Any]) -> tuple[str, ...]:
-    given = values.get("tags")
-    if isinstance(given, str):
-        given = given.replace(",", " ").split()
-    if not isinstance(given, list):
-        return ()
-    texts = [str(tag).strip().lstrip("#") for tag in given if tag is not None]
-    return tuple(dict.fromkeys(text for text in texts if text))
 
 
 def _section(

@@ -1,4 +1,4 @@
-"""Find sections by what was typed, and what to mark in them."""
+"""Find sections by what was typed."""
 
 import itertools
 from collections.abc import Iterator
@@ -6,14 +6,12 @@ from typing import NamedTuple
 
 import apsw
 
-from ubp import lexicon
 from ubp.packs.docs import queries
 from ubp.packs.docs.text_index import SECTIONS
-from ubp.questions import content_words, says_little
 from ubp.store.fulltext import Ranked
 from ubp.toolkit import phase
 
-__all__ = ("SectionHit", "literally", "words_of")
+__all__ = ("SectionHit", "literally")
 
 
 class SectionHit(NamedTuple):
@@ -52,9 +50,3 @@ def _best(ranked: Iterator[Ranked], limit: int) -> list[Ranked]:
         last = best[-1].rank
         best += itertools.takewhile(lambda hit: hit.rank == last, ranked)
     return best
-
-
-def words_of(query: str) -> list[str]:
-    """What to mark in a section that was found: whole tokens, else telling words."""
-    tokens = [token for token in lexicon.tokens(query) if not says_little(token)]
-    return list(dict.fromkeys([*tokens, *content_words(query)]))

@@ -14,8 +14,9 @@ from ubp.packs.docs.fields import SUMMARY, Query, Score, Took
 from ubp.packs.docs.hybrid import Question, Ranked, SectionHit, find, reason
 from ubp.packs.docs.kinds import DocType, LinkType, Staleness
 from ubp.packs.docs.reports import verdicts
-from ubp.packs.docs.snippets import snippet
 from ubp.project import Project
+from ubp.questions import words_to_mark
+from ubp.snippets import snippet
 from ubp.store import vectors
 from ubp.store.vector_blocks import Blocks
 from ubp.toolkit import Context, Effect, phase, tool
@@ -204,7 +205,7 @@ class _Shown:
         self._first = queries.first_sections(db, without, None)
         rows = [hit.row for ranked in pages for hit in _worth_showing(ranked.sections)]
         self._texts = queries.section_texts(db, [*rows, *self._first.values()])
-        self._words = search.words_of(query)
+        self._words = words_to_mark(query)
 
     def sections(self, ranked: Ranked) -> list[MatchedSection]:
         first = self._first.get(ranked.page.id)

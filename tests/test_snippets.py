@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from strategies import anything, mixed
 
 from ubp import lexicon
-from ubp.packs.docs.snippets import snippet
+from ubp.snippets import snippet
 
 MARKED = re.compile("<mark>(.*?)</mark>", re.DOTALL)
 BEFORE, AFTER = "before " * 40, " after" * 40
