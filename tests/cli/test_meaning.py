@@ -48,14 +48,15 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Run:
 
 
 def test_a_project_is_found_by_meaning_after_one_command(run: Run) -> None:
-    assert "3 sections given vectors" in run("index").out
+    # Each page is a section of the docs and a passage of the notes.
+    assert "6 sections given vectors" in run("index").out
     assert "(hybrid)" in run("search", "making dough rise").out
     assert "(hybrid)" in run("search", "鍵").out
 
     progress = run("status", "--json").value["embedding_progress"]
-    assert (progress["completed"], progress["total"]) == (3, 3)
+    assert (progress["completed"], progress["total"]) == (6, 6)
     assert progress["unknown_language"] == 0
-    assert "3 of 3" in run("status").out
+    assert "6 of 6" in run("status").out
 
 
 def test_links_are_suggested_for_people_and_programs(run: Run) -> None:
@@ -117,12 +118,12 @@ def _no_japanese(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_its_japanese_the_default_works_in_english_and_says_what_to_do(
     run: Run,
 ) -> None:
-    assert "2 sections given vectors" in run("index").out
+    assert "4 sections given vectors" in run("index").out
     assert "(hybrid)" in run("search", "making dough rise").out
     assert "By words only" in run("search", "鍵").out
 
     progress = run("status", "--json").value["embedding_progress"]
-    assert (progress["completed"], progress["unknown_language"]) == (2, 1)
+    assert (progress["completed"], progress["unknown_language"]) == (4, 2)
     for command in (("status", "--json"), ("doctor", "--json"), ("model", "info")):
         told = run(*command).out.replace("\n", " ")
         assert "pieces.json is damaged" in told, command
