@@ -15,7 +15,7 @@ TOLERANCE = 1e-9
 @st.composite
 def facts_with_vectors(draw: st.DrawFn) -> Facts:
     missing = draw(st.one_of(st.just(0.0), share))
-    return Facts(draw(share), draw(positive), draw(calibrations), missing)
+    return Facts(draw(share), draw(positive), draw(calibrations), missing, draw(share))
 
 
 @given(facts_with_vectors(), share, share, share)
@@ -184,14 +184,13 @@ def test_being_in_another_language_never_lowers_a_score(
 
 
 def test_the_lack_of_words_is_forgiven_only_to_what_is_in_another_language() -> None:
-    facts = Facts(0.7, 0.8, Calibration(0.35, 0.65))
+    for abroad in (0.0, 0.5, 1.0):
+        facts = Facts(0.7, 0.8, Calibration(0.35, 0.65), 0.0, abroad)
 
-    own, foreign = (
-        score(facts, 0.8, 0.0, 0.0),
-        score(facts, 0.8, 0.0, 0.0, foreign=True),
-    )
+        own = score(facts, 0.8, 0.0, 0.0)
+        foreign = score(facts, 0.8, 0.0, 0.0, foreign=True)
 
-    assert foreign - own == pytest.approx((1 - GRAPH) * 0.3 * FOREIGN)
+        assert foreign - own == pytest.approx((1 - GRAPH) * 0.3 * FOREIGN * abroad)
 
 
 @given(facts_with_vectors(), share, share)

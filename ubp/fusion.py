@@ -11,14 +11,15 @@ ones. But a model shows it: where nothing it knows is close, the closest is far.
     trust   = 0 at *unrelated*, 1 at *related*, by the similarity of the closest result
     meaning = alpha * (1 + trust) / 2 * min(1, 2 * (1 - missing))
     near    = similarity / closest, and missing * words at least
-    fit     = words; in another language, FOREIGN of the way from words up to near
+    fit     = words; in another language, FOREIGN * abroad of the way from there to near
     score   = (1 - GRAPH) * (meaning * near + (1 - meaning) * fit) + GRAPH * proximity
 
 *unrelated* and *related* belong to the model. *missing* is the share of sections that
 have no vector, because they wait for it or because the model cannot read them: where
 most have none, the closest of the others is no answer, and having none says nothing.
-Words cannot match across languages, so a result in another language than the question
-is not blamed for the lack of them.
+Words cannot match across languages, so nearness makes up for the lack of them in a
+result in another language than the question: the more, the more of what is close is
+*abroad*. Where there is as much in one's own language, answers in that come first.
 All numbers were chosen by measurement on relevance sets; see docs/search-quality.md.
 """
 
@@ -30,9 +31,9 @@ __all__ = ("FOREIGN", "GRAPH", "Calibration", "Facts", "score", "words_signal")
 GRAPH = 0.05
 """The weight of links: enough to order what is equal, and to bring in neighbours."""
 
-FOREIGN = 0.4
-"""How far being near makes up for words that are those of another language: enough to
-stand beside pages in one's own, not enough to displace them."""
+FOREIGN = 0.5
+"""How far being near makes up for words that are those of another language, where
+everything that is close is in that language."""
 
 _SHARE = 0.4
 """Of the words' signal, what comes of being better than others; the rest comes of
@@ -80,6 +81,8 @@ class Facts(NamedTuple):
     calibration: Calibration
     missing: float = 0.0
     """The share of what is searched that has no vector."""
+    abroad: float = 0.0
+    """The share of what is close that is in another language than the question."""
 
     @property
     def meaning(self) -> float:
@@ -114,6 +117,8 @@ def score(
     if facts.closest <= 0:
         return words
     near = max(similarity / facts.closest, facts.missing * words)
-    fit = words + FOREIGN * max(0.0, near - words) if foreign else words
+    fit = words
+    if foreign:
+        fit += FOREIGN * facts.abroad * max(0.0, near - words)
     text = facts.meaning * near + (1 - facts.meaning) * fit
     return (1 - GRAPH) * text + GRAPH * proximity

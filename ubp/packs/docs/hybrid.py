@@ -138,7 +138,9 @@ def _meaning(
     closest = max((page.similarity for page in found.values()), default=0.0)
     missing = without_vectors(db, blocks) if found else 0.0
     calibration = Calibration(vector.unrelated, vector.related)
-    return found, Facts(question.alpha, closest, calibration, missing)
+    foreign = sum(page.is_foreign for page in found.values())
+    abroad = foreign / len(found) if found else 0.0
+    return found, Facts(question.alpha, closest, calibration, missing, abroad)
 
 
 def _best(db: apsw.Connection, scores: dict[int, float], limit: int) -> list[Page]:
