@@ -45,11 +45,11 @@ _TABLES = {
     """,
     # A row that is of no section is one too many, so it is listed as well.
     "passages": """
-        SELECT pack, page.path, ordinal, hex(passage.digest), language
+        SELECT page.path, ordinal, hex(passage.digest), language
           FROM passage
-          LEFT JOIN docs_section AS section ON section.id = row AND pack = 'docs'
+          LEFT JOIN docs_section AS section ON section.id = row
           LEFT JOIN docs_page AS page ON page.id = page_id
-         ORDER BY pack, page.path, ordinal
+         WHERE pack = 'docs' ORDER BY page.path, ordinal
     """,
     "text": """
         SELECT path, ordinal, col, "offset", term
@@ -67,6 +67,48 @@ _TABLES = {
     "warnings": "SELECT pack, path, n, kind, text FROM warning ORDER BY pack, path, n",
     "fingerprints": "SELECT pack, fingerprint FROM reading ORDER BY pack",
 }
+
+_NOTES = {
+    "notes": """
+        SELECT path, title, tags, created, updated, path_date, content,
+               path_key, docs_key, name_key, superseded
+          FROM notes_note ORDER BY path
+    """,
+    "chunks": """
+        SELECT path, ordinal, parent_heading, heading, start, length, hex(passage),
+               language, has_long_word
+          FROM notes_chunk JOIN notes_note AS note ON note.id = note_id
+         ORDER BY path, ordinal
+    """,
+    "tags of notes": """
+        SELECT path, tag, folded
+          FROM notes_tag JOIN notes_note AS note ON note.id = note_id
+         ORDER BY path, tag
+    """,
+    "replaced notes": """
+        SELECT path, key
+          FROM notes_previous JOIN notes_note AS note ON note.id = note_id
+         ORDER BY path, key
+    """,
+    "passages of notes": """
+        SELECT path, ordinal, hex(passage.digest), passage.language
+          FROM passage LEFT JOIN notes_chunk AS chunk ON chunk.id = row
+          LEFT JOIN notes_note AS note ON note.id = note_id
+         WHERE pack = 'notes' ORDER BY path, ordinal
+    """,
+    "words of notes": """
+        SELECT path, ordinal, col, "offset", term
+          FROM temp.chunk_terms LEFT JOIN notes_chunk AS chunk ON chunk.id = doc
+          LEFT JOIN notes_note AS note ON note.id = note_id
+         ORDER BY path, ordinal, col, "offset", term
+    """,
+}
+"""For an index that has the notes."""
+
+_HAS_NOTES = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'notes_note')"
+_OPEN_NOTES = """
+    CREATE VIRTUAL TABLE temp.chunk_terms USING fts5vocab (main, notes_text, instance)
+"""
 
 _OPEN_TERMS = """
     CREATE VIRTUAL TABLE temp.text_terms USING fts5vocab (main, docs_text, instance);
@@ -94,7 +136,17 @@ def index_contents(db: apsw.Connection) -> Contents:
         contents["hits"] = _hits(db)
     finally:
         db.execute(_CLOSE_TERMS)
+    if db.execute(_HAS_NOTES).get:
+        contents |= _notes(db)
     return contents
+
+
+def _notes(db: apsw.Connection) -> Contents:
+    db.execute(_OPEN_NOTES)
+    try:
+        return {name: list(db.execute(sql)) for name, sql in _NOTES.items()}
+    finally:
+        db.execute("DROP TABLE temp.chunk_terms")
 
 
 def _hits(db: apsw.Connection) -> list[tuple[Any, ...]]:
