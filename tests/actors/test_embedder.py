@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +44,7 @@ from ubp.project import open_project
 from ubp.store import lock, vectors
 from ubp.store.session import Session, reading, writing
 from ubp.store.vectors import VectorProgress
+from ubp.toolkit import Pack
 
 pytestmark = pytest.mark.slow
 
@@ -117,6 +118,7 @@ async def running(
     root: Path,
     pages: dict[str, str] | None = None,
     meanwhile: Meanwhile | None = None,
+    packs: Sequence[Pack] | None = None,
 ) -> AsyncIterator[Rig]:
     """The embedder of the project at *root*, until the block is left.
 
@@ -140,7 +142,7 @@ async def running(
                 to_writer,
                 session=reader,
                 project=project,
-                packs=discover(),
+                packs=discover() if packs is None else packs,
                 progress=progress,
             )
             with nudges, nudged, queries, query_inbox, to_writer, writer_inbox:
@@ -246,6 +248,19 @@ async def test_texts_go_in_batches_of_the_size_that_is_set(tiny: Path) -> None:
         await rig.completed(7)
 
     assert [len(batch.made) for batch in rig.batches] == [3, 3, 1]
+
+
+async def test_a_text_that_no_pack_gives_is_left_out_and_not_embedded_as_nothing(
+    told: Path,
+) -> None:
+    async with running(told, {"a.md": "cat", "b.md": "dog"}, packs=()) as rig:
+        await rig.at_rest()
+
+        assert (await rig.now()).skipped == 2
+        assert rig.progress.embedded == rig.progress.to_embed == 2
+
+    assert [each.values for batch in rig.batches for each in batch.made] == [(), ()]
+    assert starts(told / "scripted.gguf") == 0
 
 
 async def test_nothing_to_embed_starts_no_process(told: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from databases import fresh
-from models import OFF
+from models import OFF, tiny_model
 from vaults import vault
 
 from ubp.actors.progress import Progress
@@ -61,6 +61,33 @@ async def test_a_file_of_both_is_counted_and_told_of_once(tmp_path: Path) -> Non
     (tmp_path / "docs/a.md").unlink()
     assert (await indexed(project)).removed == 1
     assert await counts(project) == (2, 2)
+
+
+@pytest.mark.slow
+async def test_texts_of_a_pack_that_is_not_enabled_are_embedded_as_they_are(
+    tmp_path: Path,
+) -> None:
+    found = []
+    for name, packs in (("both", BOTH), ("one", BOTH[:1])):
+        root = tmp_path / name
+        root.mkdir()
+        tiny_model(root / "tiny-en-a.gguf")
+        settings = '[embedding]\nmodel = "tiny-en-a.gguf"\n'
+        project = vault(root, {"ubp.toml": settings, "docs/a.md": "# Cat\n\ncat dog"})
+        await indexed(project)
+
+        await index_once(project, packs, Scan(), Progress())
+
+        async with reading(project.database) as session:
+            found.append(
+                await session.run(
+                    lambda db: db.execute(
+                        "SELECT digest, part, value FROM vector ORDER BY digest, part"
+                    ).fetchall()
+                )
+            )
+    assert len(found[0]) == 2
+    assert found[0] == found[1]
 
 
 async def test_one_file_alone_is_read_by_both(tmp_path: Path) -> None:

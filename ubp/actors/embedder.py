@@ -82,6 +82,14 @@ _NAMES = {"en": "English", "ja": "Japanese"}
 _Batch = list[tuple[Waiting, Text]]
 
 
+class _Next(NamedTuple):
+    """What is to be done next."""
+
+    batch: _Batch
+    lost: list[Waiting]
+    """Noted as texts by a pack that does not give them."""
+
+
 class _Work(NamedTuple):
     """What texts are embedded with."""
 
@@ -108,7 +116,9 @@ class Embedder:
         again: bool = False,
         turn: anyio.Event | None = None,
     ) -> None:
-        """*again*: what could not be embedded before is tried once more.
+        """*packs*: all there are, since texts of one that is not enabled wait too.
+
+        *again*: what could not be embedded before is tried once more.
 
         Until *turn* is set, stored texts are left to another process.
         """
@@ -212,9 +222,11 @@ class Embedder:
         work = _Work(model, target, processes)
         size = self._project.settings.embedding.batch_size
         limit = _REMOTE if model.url else _AtOnce(size, _MOST_CHARACTERS)
-        while batch := await self._session.run(self._waiting, target, limit):
+        while any(found := await self._session.run(self._waiting, target, limit)):
+            batch = found.batch
+            await self._leave_out(found.lost, work)
             try:
-                wanted = await self._embed(batch, work)
+                wanted = not batch or await self._embed(batch, work)
             except (ProcessLost, TextRefused) as error:
                 log.warning("embed.one_by_one", reason=str(error))
                 # Each is stored before the next is tried, so that no text that ends the
@@ -259,8 +271,14 @@ class Embedder:
             else:
                 return
         log.warning("embed.skipped", pack=entry.pack, row=entry.row, reason=reason)
-        await self._change(VectorsMade(work.target.id, (MadeVectors(*entry, ()),)))
-        self._progress.embedded += 1
+        await self._leave_out([entry], work)
+
+    async def _leave_out(self, entries: list[Waiting], work: "_Work") -> None:
+        """Have it stored that these have no vector, so that nobody waits for them."""
+        if entries:
+            none = tuple(MadeVectors(*entry, ()) for entry in entries)
+            await self._change(VectorsMade(work.target.id, none))
+            self._progress.embedded += len(entries)
 
     async def _change(self, change: VectorChange) -> Any:
         return await ask(self._writer, change, within=_STORE_WITHIN)
@@ -297,27 +315,31 @@ class Embedder:
         library.check_dimensions(model, folder, settings.dimensions)
         return library.identity(model, folder)
 
-    def _waiting(self, db: apsw.Connection, target: ModelRow, limit: _AtOnce) -> _Batch:
+    def _waiting(self, db: apsw.Connection, target: ModelRow, limit: _AtOnce) -> _Next:
         """The next texts to embed, as they are in this state of the database."""
         now = vectors.progress(db)
         left = now.total - now.completed - now.skipped
         self._progress.to_embed = self._progress.embedded + left
         waiting = vectors.waiting(db, target, limit.texts)
         batch: _Batch = []
+        lost: list[Waiting] = []
         for pack in {entry.pack for entry in waiting}:
-            rows = [entry.row for entry in waiting if entry.pack == pack]
+            of_pack = [entry for entry in waiting if entry.pack == pack]
+            rows = [entry.row for entry in of_pack]
             texts = self._texts[pack](db, rows) if pack in self._texts else {}
+            # Never an empty text in its place: its vector would be kept as the text's.
+            lost += [entry for entry in of_pack if entry.row not in texts]
             batch += [
-                (entry, Text(*texts.get(entry.row, ("", ""))))
-                for entry in waiting
-                if entry.pack == pack
+                (entry, Text(*texts[entry.row]))
+                for entry in of_pack
+                if entry.row in texts
             ]
         size = 0
         for number, (_, text) in enumerate(batch):
             size += len(text.head) + len(text.body)
             if number and size > limit.characters:
-                return batch[:number]
-        return batch
+                return _Next(batch[:number], lost)
+        return _Next(batch, lost)
 
 
 def _left(db: apsw.Connection) -> int:

@@ -203,7 +203,7 @@ async def _generation(
             pipeline.vector_changes,
             session=readers.pop(),
             project=project,
-            packs=packs,
+            packs=discover(),
             progress=progress,
             turn=turn,
         )
@@ -324,7 +324,7 @@ async def _index_once(
             pipeline.vector_changes,
             session=readers[1],
             project=project,
-            packs=packs,
+            packs=discover(),
             progress=progress,
             again=scan.force,
         )
