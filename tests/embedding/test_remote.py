@@ -5,14 +5,17 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
+from queue import SimpleQueue
 
+import httpx2
 import pytest
 from embedding_service import KEY, Service, embedding_service, says
 
+from ubp.actors import embedding_child, meaning
 from ubp.config import EmbeddingSettings
 from ubp.embedding import library
 from ubp.embedding.models import Model, chosen
-from ubp.embedding.remote import RemoteEmbedder, TextsRefused
+from ubp.embedding.remote import RemoteEmbedder, Role, TextsRefused
 from ubp.embedding.remote_choice import key_for
 from ubp.errors import ConfigError, EmbeddingServiceFailed, KeyMissing
 
@@ -205,6 +208,58 @@ def test_what_is_no_embedding_is_a_failure_of_the_service(
         embedder.vectors(["x"], "query")
 
 
+@pytest.mark.parametrize("role", ["query", "document"])
+def test_an_answer_that_cannot_be_unpacked_is_a_failure_of_the_service(
+    service: Service, embedder: RemoteEmbedder, role: Role
+) -> None:
+    service.otherwise = says(200, b"not gzip", Content_Encoding="gzip")
+
+    with pytest.raises(EmbeddingServiceFailed, match="DecodingError"):
+        embedder.vectors(["x"], role)
+
+
+def test_a_vector_without_a_direction_is_no_vector(
+    service: Service, embedder: RemoteEmbedder
+) -> None:
+    data = [{"embedding": [1, 0]}, {"embedding": [0, 0]}]
+    service.script.append(says(200, {"data": data}))
+
+    with pytest.raises(TextsRefused, match="without a direction"):
+        embedder.vectors(["x", "y"], "document")
+
+
+def test_a_silent_service_is_given_up_before_its_caller_is(
+    embedder: RemoteEmbedder, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attempts = []
+
+    def hang(*_: object, timeout: float, **__: object) -> None:
+        attempts.append(timeout)
+        clock.now += timeout
+        raise httpx2.ReadTimeout("silence")
+
+    monkeypatch.setattr(embedder._client, "post", hang)
+
+    with pytest.raises(EmbeddingServiceFailed, match="silence"):
+        embedder.vectors(["x"], "query")
+
+    assert len(attempts) == 2
+    assert clock.now < meaning._WITHIN
+
+
+def test_a_key_that_cannot_be_sent_is_not_shown(service: Service, clock: Clock) -> None:
+    broken = RemoteEmbedder(
+        service.url, "m", "first\nsecond", sleep=clock.sleep, clock=clock
+    )
+
+    with pytest.raises(EmbeddingServiceFailed) as caught:
+        broken.vectors(["x"], "document")
+
+    broken.close()
+    assert "first" not in caught.value.message
+    assert (service.seen, clock.slept) == ([], [])
+
+
 def test_a_dimension_can_be_asked_for_and_counts(service: Service) -> None:
     five = RemoteEmbedder(service.url, "m", "", dimension=5)
     six = RemoteEmbedder(service.url, "m", "", dimension=6)
@@ -273,6 +328,65 @@ def test_a_key_that_is_not_set_is_missed_by_name(
 
     assert key_for(model) == KEY
     assert library.problem(settings(api_key_env="MY_KEY"), Path()) is None
+
+
+@pytest.mark.parametrize("key", ["a\nb", "a\x07b", "clé", "鍵", "a\x7fb"])
+def test_a_key_no_header_can_carry_is_told_and_not_shown(
+    monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv("MY_KEY", key)
+
+    with pytest.raises(ConfigError) as caught:
+        key_for(remote(api_key_env="MY_KEY"))
+
+    assert "MY_KEY" in caught.value.cause
+    told = library.problem(settings(api_key_env="MY_KEY"), Path()) or ""
+    assert "cannot be sent" in told
+    assert key not in told
+
+
+# -- the process that asks it ----------------------------------------------------------
+
+
+class Failing:
+    """A service whose client has a fault nobody thought of."""
+
+    def vectors(self, *_: object) -> None:
+        raise ValueError("/home/somebody/secret")
+
+
+def test_a_fault_of_ours_is_not_that_of_a_text() -> None:
+    request = embedding_child.Embed(7, (embedding_child.Text("", "x"),), is_query=False)
+
+    answer = embedding_child._by_service(Failing(), "", request)  # type: ignore[arg-type]
+
+    assert answer == embedding_child.Unavailable(7, "ValueError")
+
+
+class EnoughError(Exception):
+    """The thread has answered."""
+
+
+def test_no_traceback_reaches_whoever_asked(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    answers: list[embedding_child.Answer] = []
+    requests: SimpleQueue[embedding_child.Embed] = SimpleQueue()
+    requests.put(embedding_child.Embed(7, (), is_query=True))
+
+    def take(answer: embedding_child.Answer) -> None:
+        answers.append(answer)
+        raise EnoughError
+
+    def fail(_: embedding_child.Embed) -> embedding_child.Answer:
+        raise ValueError("/home/somebody/secret")
+
+    with pytest.raises(EnoughError):
+        embedding_child._run(fail, take, requests, 0)
+
+    told = "The model failed over this: ValueError."
+    assert answers == [embedding_child.Refused(7, told)]
+    assert "Traceback" in capsys.readouterr().err
 
 
 def test_vectors_belong_to_the_service_the_model_and_what_is_put_before_a_text() -> (

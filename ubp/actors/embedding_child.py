@@ -226,6 +226,9 @@ def _by_service(service: RemoteEmbedder, prefix: str, request: Embed) -> Answer:
         return Unavailable(request.number, error.said)
     except TextsRefused as error:
         return Refused(request.number, f"The embedding service refused: {error}")
+    except Exception as error:  # noqa: BLE001 - not the texts' fault, whatever it is
+        traceback.print_exc()
+        return Unavailable(request.number, type(error).__name__)
     return Vectors(request.number, (1,) * len(texts), made.tobytes())
 
 
@@ -245,8 +248,10 @@ def _run(
         except UbpError as error:
             reason = f"{error.message} {error.cause}"
             answer(Refused(request.number, reason))
-        except Exception:  # noqa: BLE001 - reported with its traceback
-            answer(Refused(request.number, traceback.format_exc()))
+        except Exception as error:  # noqa: BLE001 - told without its traceback
+            traceback.print_exc()
+            kind = type(error).__name__
+            answer(Refused(request.number, f"The model failed over this: {kind}."))
 
 
 def _tokens(job: Job) -> Tokenizer | None:

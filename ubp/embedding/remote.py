@@ -40,11 +40,11 @@ _BETWEEN = 0.1
 _LONGEST_PAUSE = {"query": 3.0, "document": 30.0}
 """Seconds we wait at most because the service asks for it."""
 
-_SILENCE = {"query": 4.0, "document": 60.0}
+_SILENCE = {"query": 3.0, "document": 60.0}
 """Seconds without a word from the service after which a request has failed."""
 
-_BUDGET = {"query": 7.0, "document": 200.0}
-"""Seconds after which no further attempt is made."""
+_BUDGET = {"query": 7.5, "document": 200.0}
+"""Seconds within which the last attempt must have ended: a search waits for eight."""
 
 _PASSING = frozenset({408, 425, 429})
 _OURS = frozenset({401, 402, 403, 404, 405, 407})
@@ -164,7 +164,10 @@ class RemoteEmbedder:
                 )
             except (httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
                 raise self._failure(f"{error}") from None
-            except httpx2.TransportError as error:
+            except httpx2.LocalProtocolError:
+                # What it says repeats the header, and the key in a form of its own.
+                raise self._failure("The request cannot be sent over HTTP") from None
+            except httpx2.RequestError as error:
                 said = f"{type(error).__name__}: {error}"
             else:
                 status = response.status_code
@@ -175,7 +178,7 @@ class RemoteEmbedder:
             if pause is None:
                 break
             wait = max(pause, min(asked_for, _LONGEST_PAUSE[role]))
-            if self._clock() + wait - begin > _BUDGET[role]:
+            if self._clock() + wait + _SILENCE[role] - begin > _BUDGET[role]:
                 break
             self._sleep(wait)
         raise self._failure(said)
@@ -195,6 +198,8 @@ class RemoteEmbedder:
             raise self._failure(
                 f"It answered with vectors of shape {made.shape} for {count} texts"
             )
+        if not made.any(axis=1).all():
+            raise TextsRefused("It made a vector without a direction for a text")
         return made
 
     def _said(self, response: "httpx2.Response") -> str:

@@ -71,10 +71,18 @@ def key_for(model: Model) -> str:
 
     Raises:
         KeyMissing: It wants one, and there is none.
+        ConfigError: What is there cannot be one.
     """
     if not model.api_key_env:
         return ""
     key = config.secret(model.api_key_env)
     if not key:
         raise KeyMissing(shortened(model.api_key_env))
+    if not (key.isascii() and key.isprintable()):
+        raise ConfigError(
+            "The key of the embedding service cannot be sent.",
+            cause=f"{shortened(model.api_key_env)} holds a line break or another "
+            "character no header can carry.",
+            hint="Set it to the key alone, on one line, where ubp is started.",
+        )
     return key
