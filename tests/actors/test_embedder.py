@@ -550,6 +550,11 @@ async def test_an_embedder_that_is_busy_is_a_search_by_words(
     with queries, inbox:
         assert isinstance(await AskedMeaning(queries).vector("cat"), NoVector)
 
+        remote = await AskedMeaning(queries, remote=True).vector("cat")
+        assert isinstance(remote, NoVector)
+        assert remote.failed
+        assert "did not answer in time" in remote.reason
+
 
 # -- another model ---------------------------------------------------------------------
 

@@ -28,14 +28,21 @@ it answers by words, and the next one finds the model ready."""
 class AskedMeaning:
     """For the service: the embedder actor makes the vector."""
 
-    def __init__(self, embedder: Outbox[EmbeddingCall]) -> None:
+    def __init__(
+        self, embedder: Outbox[EmbeddingCall], *, remote: bool = False
+    ) -> None:
+        """*remote*: a service over HTTP makes it; then no model has to be loaded."""
         self._embedder = embedder
+        self._remote = remote
         self.blocks = Blocks()
 
     async def vector(self, text: str) -> QueryVector | NoVector:
         try:
             return await ask(self._embedder, EmbedQuery(text), within=_WITHIN)
         except Busy:
+            if self._remote:
+                told = "The embedding service did not answer in time."
+                return NoVector(told, failed=True)
             return NoVector("The model is still being loaded.")
         except ActorStopped:
             return NoVector("The embedder has stopped; the log says why.")

@@ -192,7 +192,7 @@ async def _generation(
         ]
         progress = Progress()
         queries, query_inbox = channel[EmbeddingCall](POOL_TO_EMBEDDER)
-        runner = ToolRunner(project, packs, AskedMeaning(queries))
+        runner = ToolRunner(project, packs, _meaning(queries, project))
         scan = Scan(watch=project.settings.source.watch)
         pipeline = _pipeline(
             project, packs, writer, readers.pop(), runner, scan, stop, progress
@@ -304,7 +304,7 @@ async def _index_once(
             await stack.enter_async_context(reading(project.database)) for _ in range(2)
         ]
         queries, query_inbox = channel[EmbeddingCall](POOL_TO_EMBEDDER)
-        runner = ToolRunner(project, packs, AskedMeaning(queries))
+        runner = ToolRunner(project, packs, _meaning(queries, project))
         pipeline = _pipeline(
             project,
             packs,
@@ -335,6 +335,11 @@ async def _index_once(
                 group.start_soon(_embed, embedder, anyio.CancelScope(), progress)
             else:
                 embedder.close()
+
+
+def _meaning(queries: Outbox[EmbeddingCall], project: Project) -> AskedMeaning:
+    remote = project.settings.embedding.provider == "http"
+    return AskedMeaning(queries, remote=remote)
 
 
 async def _embed(
