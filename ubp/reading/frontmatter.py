@@ -1,10 +1,12 @@
 """Split the block at the top of a file from its body, and decode it.
 
 YAML is read with libyaml. Only what JSON has too is recognised: null, true and false,
-numbers. Dates stay the text their author wrote, and ``no`` is a word, not a falsehood.
+numbers. Dates stay the text their author wrote, as do numbers that would be shown in
+another way, such as version 3.10; and ``no`` is a word, not a falsehood.
 """
 
 import re
+from math import isfinite
 from typing import Any, NamedTuple
 
 import yaml
@@ -62,6 +64,16 @@ for _tag, _pattern, _first in (
     _Loader.add_implicit_resolver(
         f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), _first
     )
+
+
+def _float(loader: _Loader, node: yaml.ScalarNode) -> float | str:
+    """A number, unless its author would miss something of it: 3.10 is not 3.1."""
+    number: float = loader.construct_yaml_float(node)
+    written: str = node.value
+    return number if isfinite(number) and repr(number) == written else written
+
+
+_Loader.add_constructor("tag:yaml.org,2002:float", _float)
 
 
 def split(text: str) -> FrontMatter:

@@ -71,11 +71,16 @@ def test_topics_are_tags_too() -> None:
         ("'[[a|the first]]'", ("a",)),
         ("[[a]]", ("a",)),
         ("./a.md", ("a",)),
+        ('[".md", "./.md", a]', ("a",)),
         ("", ()),
     ],
 )
 def test_a_note_names_those_it_replaces(written: str, names: tuple[str, ...]) -> None:
     assert note(f"---\nprevious: {written}\n---\nx").previous == names
+
+
+def test_a_tag_that_looks_like_a_number_is_as_it_was_written() -> None:
+    assert note("---\ntags: [3.10, 3.9]\n---\nx").tags == ("3.10", "3.9")
 
 
 @pytest.mark.parametrize(

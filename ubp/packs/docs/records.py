@@ -32,7 +32,7 @@ __all__ = (
 )
 
 
-READER = 3
+READER = 4
 """Raised whenever the same file would give another record, or other words in the index:
 then every page is read again."""
 

@@ -25,7 +25,7 @@ __all__ = (
     "read_note",
 )
 
-READER = 1
+READER = 2
 """Raised whenever the same file would give another record: then every note is read
 again."""
 
@@ -139,7 +139,8 @@ def _previous(value: Any) -> tuple[str, ...]:
         _WIKILINK.sub(r"\1", text).removeprefix("./").strip()
         for text in frontmatter.texts(value)
     ]
-    return tuple(dict.fromkeys(key_of(name) for name in names if name))
+    # A name of nothing would be that of every note outside the docs folder.
+    return tuple(dict.fromkeys(key for name in names if (key := key_of(name))))
 
 
 def _path_date(path: str) -> str:
