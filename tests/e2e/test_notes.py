@@ -111,6 +111,23 @@ def test_another_model_of_the_service_embeds_everything_again(tmp_path: Path) ->
         assert service.seen[-1][1]["model"] == "voyage-3"
 
 
+def test_a_service_that_makes_other_vectors_than_before_is_told_of(
+    tmp_path: Path,
+) -> None:
+    with embedding_service() as service:
+        env = project(tmp_path, service)
+        run(tmp_path, "index", env=env)
+        service.otherwise = says(200, {"data": [{"embedding": [1, 2, 3], "index": 0}]})
+
+        told = run(tmp_path, "call", "search_docs", '{"query": "snow"}', env=env)
+
+        assert told.returncode == 1
+        assert "vectors of 3 numbers for voyage-3-lite" in told.stderr
+        assert "only words could be looked for" in told.stderr
+        assert "embedding.url" in told.stderr
+        assert "damaged" not in told.stderr
+
+
 def test_without_its_key_the_variable_is_named_and_search_is_by_words(
     tmp_path: Path,
 ) -> None:

@@ -373,6 +373,12 @@ async def query_vector(
         return NoVector(told, failed=bool(model.url))
     except TextRefused as error:
         return NoVector(str(error), failed=bool(model.url))
+    if len(vector) != serving.dimension and model.url:
+        told = (
+            f"The service makes vectors of {len(vector)} numbers for {serving.name} "
+            f"now; those in the index have {serving.dimension}."
+        )
+        return NoVector(told, failed=True)
     if len(vector) != serving.dimension:
         return NoVector(f"The file of the model {serving.name} is not what it was.")
     return QueryVector(serving.id, vector.tobytes(), model.unrelated, model.related)

@@ -169,6 +169,10 @@ async def test_notes_can_be_browsed(tmp_path: Path) -> None:
             "has_more": True,
         }
 
+        far = await value(client, "list_all_docs", offset=2**63 - 1)
+        assert (far["docs"], far["pagination"]["has_more"]) == ([], False)
+        assert "offset" in await refused(client, "list_all_docs", offset=2**63)
+
         titles = await value(client, "search_by_title", query="old P")
         assert files_of(titles) == [old]
 

@@ -85,7 +85,12 @@ async def search_notes(ctx: Context, args: SearchNotes) -> NotePassages:
         return NotePassages(result=found)
     if vector.failed and not found:
         # Nobody knows whether there is nothing; an empty list would say that there is.
-        raise ModelUnusable(vector.reason)
+        raise ModelUnusable(
+            vector.reason,
+            cause="Without a vector only words could be looked for, and none fit.",
+            hint="See embedding.url and embedding.model in ubp.toml, and the key of "
+            "the service; or ask with words that stand in the notes.",
+        )
     return NotePassages(result=found, notice=vector.reason)
 
 
