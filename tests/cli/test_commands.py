@@ -53,6 +53,33 @@ def run(root: Path, capsys: pytest.CaptureFixture[str]) -> Run:
     return run_command
 
 
+def test_index_counts_what_each_enabled_pack_holds(run: Run, root: Path) -> None:
+    both = run("index").out
+    assert "26 pages" in both
+    assert "26 notes" in both
+
+    settings = root / "ubp.toml"
+    kept = settings.read_text(encoding="utf-8") if settings.exists() else ""
+    settings.write_text(f'packs = ["notes"]\n{kept}', encoding="utf-8")
+    only = run("index").out
+    assert "26 notes" in only
+    assert "pages" not in only
+
+
+def test_settings_that_cannot_be_indexed_are_not_an_empty_answer(
+    run: Run, root: Path
+) -> None:
+    run("index")
+    with (root / "ubp.toml").open("a", encoding="utf-8") as settings:
+        settings.write('\n[notes]\ndirs = ["../outside"]\nextra_tools = true\n')
+
+    done = run("call", "list_all_docs")
+
+    assert done.code != 0
+    assert done.out == ""
+    assert "notes.dirs" in done.err
+
+
 def test_index_then_everything_else_works_for_people(run: Run) -> None:
     assert "26 pages" in run("index").out
     for command, shown in (

@@ -36,6 +36,10 @@ def answer(project: Project, packs: Sequence[Pack], name: str, arguments: Any) -
         raise UnknownTool(name)
     pack, tool = tools[name]
     args = checked(tool, arguments)
+    for each in packs:
+        if each.reading is not None:
+            # Settings no server starts with: an empty answer would be taken for one.
+            each.reading.source(project)
 
     async def run() -> Any:
         reads = tool.effect is Effect.READ

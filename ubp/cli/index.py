@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from ubp.actors.watcher import Scan
+from ubp.cli.contents import in_words
 from ubp.cli.indexing import IndexReport, run_index
 from ubp.cli.options import App, command
 from ubp.cli.terminal import counted
@@ -53,7 +54,9 @@ def summary(report: IndexReport) -> list[str]:
         f"{report.documents_processed} read, {report.documents_removed} removed, "
         f"in {report.seconds:.1f} s."
     )
-    lines = [there_is, was_done]
+    lines = [there_is] if report.has_pages else []
+    lines += [f"{in_words(held)}." for held in report.contents.values()]
+    lines.append(was_done)
     if report.not_embedded:
         lines.append(f"No vectors were made: {report.not_embedded}")
     elif report.embedded:

@@ -1,7 +1,7 @@
 """Index from the command line, with a bar that shows how far it is."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import anyio
 from msgspec import Struct
@@ -10,6 +10,7 @@ from ubp.actors.progress import Progress
 from ubp.actors.watcher import Scan
 from ubp.actors.wiring import index_once
 from ubp.cli import file_reports
+from ubp.cli.contents import contents
 from ubp.cli.terminal import Terminal
 from ubp.packs.docs import queries
 from ubp.project import Project
@@ -38,6 +39,10 @@ class IndexReport(Struct, frozen=True):
     not_embedded: str
     """Why others were not; empty if there are none."""
     seconds: float
+    contents: dict[str, Mapping[str, int]] = {}
+    """What other packs hold, by pack."""
+    has_pages: bool = True
+    """Whether the docs pack is enabled; without it the numbers of pages are old."""
 
 
 def run_index(
@@ -95,6 +100,8 @@ async def _report(
         embedded=progress.made,
         not_embedded=progress.not_embedded,
         seconds=round(seconds, 2),
+        contents=await session.run(contents, packs),
+        has_pages=any(pack.name == "docs" for pack in packs),
     )
 
 

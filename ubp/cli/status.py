@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import anyio
 import anyio.to_thread
-import apsw
 import click
 from msgspec import Struct
 
 from ubp.actors.wiring import readable
 from ubp.cli import file_reports
+from ubp.cli.contents import contents, in_words
 from ubp.cli.options import App, command
 from ubp.embedding import library
 from ubp.errors import IndexNotReady
@@ -104,7 +104,7 @@ async def _collect(
         waiting_files=waiting,
         embedding_progress=await _embedding(project, session, counts.sections),
         stale_documents=stale.total,
-        contents=await session.run(_contents, packs),
+        contents=await session.run(contents, packs),
         failures=await session.run(file_reports.failures, where),
         warnings=await session.run(file_reports.warnings, where),
         db_size_bytes=_size(project),
@@ -135,12 +135,6 @@ def _problem(project: Project) -> str | None:
     return library.problem(*asked) or library.shortcoming(*asked)
 
 
-def _contents(
-    db: apsw.Connection, packs: Sequence[Pack]
-) -> dict[str, Mapping[str, int]]:
-    return {pack.name: pack.counts(db) for pack in packs if pack.counts is not None}
-
-
 def _size(project: Project) -> int:
     names = ("index.db", "index.db-wal")
     paths = [project.derived / name for name in names]
@@ -160,7 +154,7 @@ def _lines(app: App, found: Status) -> list[object]:
         ("pages", found.total_documents),
         ("sections", found.total_sections),
         ("links", f"{found.total_links}, {found.unresolved_links} lead nowhere"),
-        *((name, _counted(held)) for name, held in found.contents.items()),
+        *((name, in_words(held)) for name, held in found.contents.items()),
         ("waiting to be read", found.waiting_files),
         ("vectors", _vectors(found.embedding_progress)),
         ("possibly stale", found.stale_documents),
@@ -172,10 +166,6 @@ def _lines(app: App, found: Status) -> list[object]:
     lines += _listed("Not indexed", [(f.path, f.reason) for f in found.failures])
     lines += _listed("Warnings", [(w.path, w.text) for w in found.warnings])
     return lines
-
-
-def _counted(held: Mapping[str, int]) -> str:
-    return ", ".join(f"{number} {what}" for what, number in held.items())
 
 
 def _vectors(now: EmbeddingProgress) -> str:
