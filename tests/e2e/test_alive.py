@@ -503,7 +503,8 @@ def test_an_index_deleted_while_embedding_is_made_again_with_all_vectors(
 
         eventually((project / ".ubp/index.db").exists)
         client.until_indexed(40)
-        eventually(lambda: embedded(project), lambda it: it == 40)
+        # Each page is embedded for the docs and for the notes.
+        eventually(lambda: embedded(project), lambda it: it == 80)
         assert not [line for line in client.log if "actor." in line]
 
 
