@@ -22,7 +22,8 @@ An event is a name, not a sentence, and its facts are fields:
     actor.failed        an actor crashed once too often; unless it is the embedder or
                         the announcer, the service stops
     announce.failed     whether followed pages have changed could not be found out
-    model.preparing, model.loaded, model.lost, model.released, model.process_ended
+    model.preparing, model.loaded, model.fault, model.lost, model.released,
+    model.process_ended
                         what becomes of the process that runs the model
     embed.batch         texts were given vectors (debug)
     embed.one_by_one    a batch failed and is tried text by text

@@ -116,6 +116,8 @@ class Refused(Struct, frozen=True, tag=True):
 
     number: int
     reason: str
+    fault: str = ""
+    """Where it failed, if it is a fault of ours: for the log, never for a client."""
 
 
 class Unavailable(Struct, frozen=True, tag=True):
@@ -123,6 +125,8 @@ class Unavailable(Struct, frozen=True, tag=True):
 
     number: int
     said: str
+    fault: str = ""
+    """As of ``Refused``."""
 
 
 Answer = Loaded | NotLoaded | Vectors | Refused | Unavailable
@@ -227,8 +231,8 @@ def _by_service(service: RemoteEmbedder, prefix: str, request: Embed) -> Answer:
     except TextsRefused as error:
         return Refused(request.number, f"The embedding service refused: {error}")
     except Exception as error:  # noqa: BLE001 - not the texts' fault, whatever it is
-        traceback.print_exc()
-        return Unavailable(request.number, type(error).__name__)
+        kind = type(error).__name__
+        return Unavailable(request.number, kind, _where(error))
     return Vectors(request.number, (1,) * len(texts), made.tobytes())
 
 
@@ -248,10 +252,14 @@ def _run(
         except UbpError as error:
             reason = f"{error.message} {error.cause}"
             answer(Refused(request.number, reason))
-        except Exception as error:  # noqa: BLE001 - told without its traceback
-            traceback.print_exc()
-            kind = type(error).__name__
-            answer(Refused(request.number, f"The model failed over this: {kind}."))
+        except Exception as error:  # noqa: BLE001 - in the log with its traceback
+            reason = f"The model failed over this: {type(error).__name__}."
+            answer(Refused(request.number, reason, _where(error)))
+
+
+def _where(error: Exception) -> str:
+    """Its traceback without its message, which may hold a text, or a key."""
+    return "".join(traceback.format_tb(error.__traceback__))
 
 
 def _tokens(job: Job) -> Tokenizer | None:

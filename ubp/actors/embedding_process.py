@@ -169,6 +169,8 @@ class EmbeddingProcess:
             raise ProcessLost from None
         finally:
             self._waiting.pop(number, reply).close()
+        if isinstance(answer, Refused | Unavailable) and answer.fault:
+            log.error("model.fault", traceback=answer.fault)
         if isinstance(answer, Refused):
             raise TextRefused(answer.reason)
         if isinstance(answer, Unavailable):
