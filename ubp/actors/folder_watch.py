@@ -45,7 +45,8 @@ nobody outside has decided differently on what is ignored."""
 
 _ATTEMPTS = 5
 _PAUSE = 0.05
-"""How often it is tried to watch folders that go while they are listed."""
+"""How often it is tried to watch folders that go while they are listed, or while the
+system still counts those watched before."""
 
 
 class Notice(NamedTuple):
@@ -212,12 +213,21 @@ class FolderWatch:
         except CannotWatch:
             # Both at once may be too much.
             self._system.close()
-            self._system = self._begin()
+            self._system = self._begin_after_another()
             return False
         self._left |= self._heard(_STEP_MS) or set()
         self._system.close()
         self._system = new
         return True
+
+    def _begin_after_another(self) -> RustNotify:
+        """A watch, though the system may still count those of the one just closed."""
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._begin()
+            except CannotWatch:  # it gives them back from a thread of its own
+                time.sleep(_PAUSE)
+        return self._begin()
 
     def _begin(self) -> RustNotify:
         """A watch of what is listed."""
