@@ -4,10 +4,11 @@ import re
 import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from training.cleaning import clean_message
 
-__all__ = ("catalogue_pairs", "description_pairs", "dictionary_pairs")
+__all__ = ("Entry", "catalogue_pairs", "description_pairs", "dictionary_entries")
 
 _MAGIC = 0x950412DE
 
@@ -50,11 +51,18 @@ _COMMON_WORD = "/(P)/"
 _GLOSS_NOISE = re.compile(r"\([^)]*\)|\{[^}]*\}")
 
 
-def dictionary_pairs(path: Path) -> Iterator[tuple[str, str]]:
-    """Entries of an EDICT dictionary, common words first: two meanings and the word."""
+class Entry(NamedTuple):
+    """A word of a dictionary with two meanings, and whether it is a common one."""
+
+    meaning: str
+    word: str
+    common: bool
+
+
+def dictionary_entries(path: Path) -> Iterator[Entry]:
+    """Entries of an EDICT dictionary."""
     with path.open(encoding="euc-jp", errors="replace") as stream:
-        lines = sorted(stream, key=lambda line: _COMMON_WORD not in line)
-        for line in lines:
+        for line in stream:
             if entry := _DICTIONARY_LINE.match(line):
                 meanings = [_GLOSS_NOISE.sub("", part) for part in entry[3].split("/")]
                 kept = [
@@ -63,7 +71,7 @@ def dictionary_pairs(path: Path) -> Iterator[tuple[str, str]]:
                     if part.strip() and not part.startswith("EntL")
                 ]
                 if kept:
-                    yield "; ".join(kept[:2]), entry[1]
+                    yield Entry("; ".join(kept[:2]), entry[1], _COMMON_WORD in line)
 
 
 def description_pairs(

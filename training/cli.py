@@ -108,6 +108,21 @@ def pieces(work: Path, size: int, extra: tuple[Path, ...], seed: int) -> None:
 @main.command()
 @work_option
 @model_option
+@click.option(
+    "--start", type=_EXISTING, required=True, help="Folder of something learnt before."
+)
+@click.option("--to", type=_FOLDER, required=True, help="Folder to write.")
+@click.option("--size", default=19_000, show_default=True, help="How many pieces then.")
+def widen(work: Path, model: Path, start: Path, to: Path, size: int) -> None:
+    """Add common words of the dictionary to the pieces; then train with --start."""
+    from training.widening import widen as run
+
+    run(work, start=start, target=to, model=model, size=size)
+
+
+@main.command()
+@work_option
+@model_option
 @click.option("--minutes", default=60.0, show_default=True, help="Time for training.")
 @click.option("--steps", type=int, help="Steps instead of time: the same every time.")
 @click.option(

@@ -44,12 +44,14 @@ SAMPLING: Mapping[str, Sampling] = {
     "text": Sampling(share=1.0, weight=1.0),
     "message": Sampling(share=0.5, weight=1.0),
     "label": Sampling(share=0.3, weight=0.5),
+    "common": Sampling(share=0.5, weight=0.5),
     "word": Sampling(share=0.25, weight=0.3),
     "english": Sampling(share=1.0, weight=0.5),
 }
-"""Words are many and easy: a part of them a pass is enough. Passages are long: half of
-them take as much time as all sentences. ``english`` is the English side once more, now
-as input: the adapter is to leave it where it is."""
+"""Words are many and easy: a part of them a pass is enough, a larger one of those that
+are common. Passages are long: half of them take as much time as all sentences.
+``english`` is the English side once more, now as input: the adapter is to leave it
+where it is."""
 
 _ENGLISH_SHARE = 0.05
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from training.aligning import Block, align
 from training.archive import Archive, read_compressed
-from training.catalogues import catalogue_pairs, description_pairs, dictionary_pairs
+from training.catalogues import catalogue_pairs, description_pairs, dictionary_entries
 from training.cleaning import clean, skeleton, suits
 from training.documents import (
     help_blocks,
@@ -36,7 +36,7 @@ from training.sources import MANUALS, is_forbidden
 
 __all__ = ("KINDS", "Pair", "collect", "read_pairs")
 
-KINDS = ("passage", "text", "message", "label", "word")
+KINDS = ("passage", "text", "message", "label", "common", "word")
 
 _PASSAGE_CHARACTERS = 800
 """English characters of a passage: about 200 tokens."""
@@ -231,8 +231,9 @@ def _manual(found: Collection, name: str, folders: Sequence[Path]) -> None:
             for pair in catalogue_pairs(path):
                 found.add_message(*pair, name)
         elif relative.endswith("/edict"):
-            for english, japanese in dictionary_pairs(path):
-                found.add(english, japanese, name, "word")
+            for entry in dictionary_entries(path):
+                kind = "common" if entry.common else "word"
+                found.add(entry.meaning, entry.word, name, kind)
         elif ".htm" in relative:
             original = next(
                 (files[other] for other in _english_paths(relative) if other in files),
@@ -350,7 +351,8 @@ def _write(work: Path, found: Collection, seed: int) -> None:
 
 def _ordered(found: Collection, chance: random.Random) -> Iterable[Pair]:
     """Text and passages mixed, then messages and labels, then words."""
-    for kinds in (("text", "passage"), ("message",), ("label",), ("word",)):
+    mixed = ("text", "passage")
+    for kinds in (mixed, ("message",), ("label",), ("common",), ("word",)):
         part = [pair for kind in kinds for pair in found.pairs[kind]]
         chance.shuffle(part)
         yield from part

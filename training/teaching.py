@@ -25,7 +25,14 @@ LENGTH = 192
 
 _SHARD = 4000
 
-_MIXTURE = {"text": 1.0, "passage": 0.1, "message": 0.3, "label": 0.1, "word": 0.1}
+_MIXTURE = {
+    "text": 1.0,
+    "passage": 0.1,
+    "message": 0.3,
+    "label": 0.1,
+    "common": 1.0,
+    "word": 0.1,
+}
 """What is taken of each kind where not all is: passages are long, words are easy."""
 
 
