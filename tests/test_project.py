@@ -105,6 +105,15 @@ def test_docs_dir_that_is_no_folder_is_refused(tmp_path: Path, docs_dir: str) ->
         open_project(tmp_path)
 
 
+@pytest.mark.parametrize("target", ["away", "docs"])
+def test_docs_that_is_a_link_to_nowhere_is_refused(tmp_path: Path, target: str) -> None:
+    write_files(tmp_path, {"private/diary.md": ""})
+    (tmp_path / "docs").symlink_to(target)
+
+    with pytest.raises(ConfigError, match="leads nowhere"):
+        open_project(tmp_path)
+
+
 @pytest.mark.parametrize("root", ["missing", "file.txt", "round"])
 def test_root_that_is_no_folder_is_refused(tmp_path: Path, root: str) -> None:
     write_files(tmp_path, {"file.txt": ""})

@@ -66,9 +66,15 @@ def find_root(start: Path) -> Path:
     return start
 
 
+_DOCS = "docs"
+
+
 def _docs_dir(root: Path, settings: Settings) -> Path | None:
-    """The folder of the pages, as set, else ``docs/`` if there is one."""
-    wanted = root / ("docs" if settings.docs_dir is None else settings.docs_dir)
+    """The folder of the pages, as set, else ``docs/`` if there is one.
+
+    None if it is meant to be there and is not.
+    """
+    wanted = root / (_DOCS if settings.docs_dir is None else settings.docs_dir)
     try:
         # Not resolve(): a link that leads through itself is no bug of ours.
         found = Path(os.path.realpath(wanted))
@@ -76,7 +82,9 @@ def _docs_dir(root: Path, settings: Settings) -> Path | None:
             return found
     except (OSError, ValueError):  # no path at all
         pass
-    return root if settings.docs_dir is None else None
+    # Who made a link wants what it leads to, be it away for now; not all there is.
+    meant = settings.docs_dir is not None or wanted.is_symlink()
+    return None if meant else root
 
 
 def open_project(root: Path | None = None) -> Project:
@@ -97,6 +105,12 @@ def open_project(root: Path | None = None) -> Project:
     settings, unknown = config.load(root / config.FILE_NAME)
     docs_dir = _docs_dir(root, settings)
     if docs_dir is None:
+        if settings.docs_dir is None:
+            raise ConfigError(
+                "The docs folder is a link that leads nowhere.",
+                cause=f"What the link {_DOCS!r} in the project points to is not there.",
+                hint="Mend or remove the link, or set docs_dir in ubp.toml.",
+            )
         raise ConfigError(
             "ubp.toml: docs_dir is not a folder.",
             cause=f"There is no folder {settings.docs_dir!r} in the project.",
@@ -105,7 +119,7 @@ def open_project(root: Path | None = None) -> Project:
     if not docs_dir.is_relative_to(root):
         raise ConfigError(
             "The docs folder (docs_dir) leaves the project.",
-            cause=f"{settings.docs_dir or 'docs'!r} is outside the project's root.",
+            cause=f"{settings.docs_dir or _DOCS!r} is outside the project's root.",
             hint="Use a folder inside the project, or --root on the other one.",
         )
     return Project(root, settings, docs_dir, tuple(unknown))
