@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
+from msgspec.structs import replace
 from strategies import anything
 
 from ubp.config import EmbeddingSettings
-from ubp.embedding.models import CATALOGUE, DEFAULT, Model, chosen, named
+from ubp.embedding.models import CATALOGUE, DEFAULT, Model, Scale, chosen, named
 from ubp.errors import ConfigError
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -118,6 +119,21 @@ def test_settings_replace_what_is_known_of_any_model(tmp_path: Path) -> None:
         assert model.languages == ("ja",)
         assert model.query_prefix == "Q "
         assert model.passage_prefix == ""
+
+
+def test_a_language_may_lie_elsewhere_on_the_scale_until_settings_say_otherwise(
+    tmp_path: Path,
+) -> None:
+    apart = Scale("ja", 0.2, 0.9)
+    model = replace(DEFAULT, scales=(apart,))
+    assert model.scale("ja") == apart
+    assert model.scale("en") == Scale("en", DEFAULT.unrelated, DEFAULT.related)
+
+    for settings in ({"unrelated": 0.1}, {"related": 0.8}):
+        chosen = choose(tmp_path, DEFAULT.name, **settings)
+
+        both = Scale("ja", chosen.unrelated, chosen.related)
+        assert chosen.scale("ja") == both
 
 
 @given(name=anything)

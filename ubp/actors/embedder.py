@@ -381,4 +381,5 @@ async def query_vector(
         return NoVector(told, failed=True)
     if len(vector) != serving.dimension:
         return NoVector(f"The file of the model {serving.name} is not what it was.")
-    return QueryVector(serving.id, vector.tobytes(), model.unrelated, model.related)
+    scale = model.scale(language)
+    return QueryVector(serving.id, vector.tobytes(), scale.unrelated, scale.related)

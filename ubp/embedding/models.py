@@ -17,6 +17,7 @@ __all__ = (
     "SUFFIX",
     "Model",
     "Pooling",
+    "Scale",
     "catalogue",
     "chosen",
     "named",
@@ -32,6 +33,14 @@ _WINDOW = 512
 
 Sections are about as long; and llama.cpp keeps a buffer of window times vocabulary.
 """
+
+
+class Scale(Struct, frozen=True):
+    """What similarities to a question in one language mean."""
+
+    language: str
+    unrelated: float
+    related: float
 
 
 class Model(Struct, frozen=True, kw_only=True):
@@ -65,6 +74,13 @@ class Model(Struct, frozen=True, kw_only=True):
     unrelated: float = 0.0
     related: float = 0.0
     """What its similarities mean (``ubp/fusion.py``); equal if that is not known."""
+    scales: tuple[Scale, ...] = ()
+    """The same for questions in languages that lie elsewhere on the scale."""
+
+    def scale(self, language: str) -> Scale:
+        """What its similarities to a question in *language* mean."""
+        own = (scale for scale in self.scales if scale.language == language)
+        return next(own, Scale(language, self.unrelated, self.related))
 
     @property
     def is_default(self) -> bool:
@@ -267,4 +283,6 @@ def _overridden(model: Model, settings: EmbeddingSettings) -> Model:
         "related": settings.related,
     }
     changes = {key: value for key, value in given.items() if value is not None}
+    if changes.keys() & {"unrelated", "related"}:
+        changes["scales"] = ()
     return replace(model, **changes)
