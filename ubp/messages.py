@@ -106,6 +106,8 @@ class FileParsed(Message, frozen=True):
     """The pack's own record in MessagePack. Only the pack looks inside."""
     warnings: tuple[Warned, ...] = ()
     reset: bool = False
+    is_new: bool = False
+    """Whether the index had nothing at its path: the writer finds out."""
 
 
 class FileUnchanged(Message, frozen=True):

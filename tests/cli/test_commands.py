@@ -449,6 +449,29 @@ def test_another_site_prefix_reads_every_page_again_and_keeps_it_stale(
     assert run("index", "--json").value["documents_processed"] == 0
 
 
+def test_index_counts_what_is_new_changed_unchanged_and_gone(
+    run: Run, root: Path
+) -> None:
+    first = _counters(run("index", "--json"))
+    (root / "docs/new.md").write_text("# New\n", encoding="utf-8")
+    (root / "docs/index.md").write_text("# Changed\n", encoding="utf-8")
+    (root / "docs/guides/getting-started.md").unlink()
+
+    assert first == {"added": 26, "updated": 0, "skipped": 0, "removed": 0}
+    assert _counters(run("index", "--json")) == {
+        "added": 1,
+        "updated": 1,
+        "skipped": 24,
+        "removed": 1,
+    }
+    assert "0 new, 0 changed, 26 unchanged, 0 removed" in run("index").out
+
+
+def _counters(done: Done) -> dict[str, int]:
+    names = ("added", "updated", "skipped", "removed")
+    return {name: done.value[f"documents_{name}"] for name in names}
+
+
 def test_pages_that_git_comes_to_ignore_leave_the_index_and_come_back(
     run: Run, root: Path
 ) -> None:

@@ -17,6 +17,8 @@ class Progress:
     """Differences carried into the index."""
     stored: int = 0
     """Files stored, new or changed."""
+    added: int = 0
+    """The new ones of them."""
     failed: int = 0
     removed: int = 0
     seen: int = 0

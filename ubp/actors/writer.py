@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import anyio
 import apsw
 import msgspec
+from msgspec.structs import replace
 
 from ubp.actors.ports import Call, Inbox, Outbox, nudge
 from ubp.actors.progress import Progress
@@ -249,6 +250,7 @@ class Writer:
             match event:
                 case FileParsed():
                     progress.stored += 1
+                    progress.added += event.is_new
                 case ParseFailed():
                     progress.failed += 1
                     log.warning(
@@ -307,6 +309,7 @@ class Writer:
     def _store_document(self, db: apsw.Connection, event: FileParsed) -> IndexEvent:
         pack, path = event.pack, event.path
         reading: Reading[Any] = self._readings[pack]
+        is_new = files.known_at(db, pack, path) is None
         try:
             with transaction(db):  # this document alone is taken back if it fails
                 record = self._decoders[pack].decode(event.record)
@@ -322,7 +325,7 @@ class Writer:
             reason = f"Cannot be stored: {type(error).__name__}."
             failed = ParseFailed(pack, path, reason, event.stamp)
             return self._carry_out(db, failed)
-        return event
+        return replace(event, is_new=is_new)
 
     def _former_path(self, db: apsw.Connection, event: FileParsed) -> str | None:
         """Where the index has a file that was moved; None if it was not.

@@ -51,7 +51,8 @@ def summary(report: IndexReport) -> list[str]:
         f"{report.unresolved_links} of them to pages that do not exist."
     )
     was_done = (
-        f"{report.documents_processed} read, {report.documents_removed} removed, "
+        f"{report.documents_added} new, {report.documents_updated} changed, "
+        f"{report.documents_skipped} unchanged, {report.documents_removed} removed, "
         f"in {report.seconds:.1f} s."
     )
     lines = [there_is] if report.has_pages else []

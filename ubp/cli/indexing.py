@@ -28,6 +28,11 @@ class IndexReport(Struct, frozen=True):
     docs_dir: str
     files_seen: int
     documents_processed: int
+    documents_added: int
+    documents_updated: int
+    """Of those processed, the ones the index did not have, and those it had."""
+    documents_skipped: int
+    """Not read, because they are as they were."""
     documents_removed: int
     failures: int
     total_documents: int
@@ -91,6 +96,9 @@ async def _report(
         docs_dir=project.docs_dir.relative_to(project.root).as_posix(),
         files_seen=progress.seen,
         documents_processed=progress.stored,
+        documents_added=progress.added,
+        documents_updated=progress.stored - progress.added,
+        documents_skipped=max(0, progress.seen - progress.stored - progress.failed),
         documents_removed=progress.removed,
         failures=len(failures),
         total_documents=counts.pages,
