@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from email.utils import formatdate
 from pathlib import Path
 
+import httpx2
 import pytest
 from file_server import Answer, FileServer, Request, file_server
 
-from ubp.embedding import placing
+from ubp.embedding import downloads, placing
 from ubp.embedding.downloads import Patience, download
 from ubp.embedding.parts import Part
 from ubp.errors import DownloadFailed
@@ -312,6 +313,22 @@ def test_nobody_listening_is_a_failure_that_says_so(to: Path) -> None:
 def test_an_address_that_is_none_is_a_failure(to: Path, url: str) -> None:
     with pytest.raises(DownloadFailed):
         download(url, to, patience=HASTY)
+
+
+@pytest.mark.parametrize(
+    "way",
+    [["http://hub/a"], ["http://mirror/a", "https://hub/a"]],
+    ids=["at the end", "on the way"],
+)
+def test_an_encrypted_download_stays_encrypted(way: list[str], to: Path) -> None:
+    steps = [
+        httpx2.Response(200, request=httpx2.Request("GET", url))
+        for url in ("https://hub/a", *way)
+    ]
+    steps[-1].history = steps[:-1]
+
+    with pytest.raises(DownloadFailed, match="without encryption"):
+        downloads._accept(steps[-1], "https://hub/a", Part(to), None)
 
 
 def test_redirects_in_circles_are_a_failure(server: FileServer, to: Path) -> None:

@@ -130,7 +130,9 @@ def _try(
 def _accept(response: "Response", url: str, part: Part, known: Origin | None) -> Origin:
     """Decide what the answer is: the rest, the whole, or nothing of use."""
     status = response.status_code
-    if url.startswith("https:") and response.url.scheme != "https":
+    steps = (*response.history, response)
+    # Also on the way: whoever reads along may send us on to what he likes.
+    if url.startswith("https:") and any(each.url.scheme != "https" for each in steps):
         raise DownloadFailed("The server sends us on without encryption.")
     if status == _UNSATISFIABLE or (
         known is not None and announced(response, url) not in {"", known.sha256}
