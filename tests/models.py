@@ -4,11 +4,20 @@ from pathlib import Path
 
 import gguf
 import numpy as np
+import pytest
 
+from ubp.embedding import japanese
 from ubp.messages import NoVector
 from ubp.store.vector_blocks import Blocks
 
-__all__ = ("OFF", "WORDS", "NoMeaning", "tiny_model", "without_model")
+__all__ = (
+    "OFF",
+    "WORDS",
+    "NoMeaning",
+    "tiny_model",
+    "without_japanese",
+    "without_model",
+)
 
 OFF = '[embedding]\nmodel = "none"\n'
 """The settings of a project that is searched by words only."""
@@ -32,6 +41,11 @@ def without_model(root: Path) -> None:
     settings = root / "ubp.toml"
     before = settings.read_text(encoding="utf-8") if settings.exists() else ""
     settings.write_text(before + OFF, encoding="utf-8")
+
+
+def without_japanese(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    """Have the default model without what it learnt, because of *fault*."""
+    monkeypatch.setattr(japanese, "_examined", lambda _: japanese._Verdict(fault))
 
 
 def tiny_model(

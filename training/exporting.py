@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from safetensors.numpy import load_file, save_file
+from tokenizers import Tokenizer
 
 from training.adapter import DOWN, UP
 from training.minilm import JA
@@ -54,6 +55,10 @@ def read_learnt(folder: Path) -> dict[str, np.ndarray]:
 
 def export(work: Path, folder: Path) -> None:
     """Put what the product needs of a training into *folder*."""
+    rows = len(read_learnt(work)[JA])
+    pieces = Tokenizer.from_file(str(work / PIECES)).get_vocab_size()
+    if rows != pieces:
+        raise ValueError(f"there are {rows:,} rows for {pieces:,} pieces")
     folder.mkdir(parents=True, exist_ok=True)
     sums = []
     for name in (FILE, PIECES):

@@ -5,6 +5,7 @@ English one. A checkpoint is written every few minutes; a run that is started ag
 on where the last one was, with the same schedule.
 """
 
+import hashlib
 import json
 import shutil
 import time
@@ -37,7 +38,7 @@ from training.ridge import ridge_start
 from training.teaching import mixture, taught
 from training.tokens import Encoder
 
-__all__ = ("SAMPLING", "Settings", "learn")
+__all__ = ("SAMPLING", "OtherPieces", "Settings", "learn")
 
 SAMPLING: Mapping[str, Sampling] = {
     "passage": Sampling(share=0.5, weight=1.0),
@@ -122,6 +123,10 @@ class _Data:
     counts: Counter[tuple[str, str]]
 
 
+class OtherPieces(Exception):
+    """Rows do not belong to the pieces they would be used with."""
+
+
 _Step = Callable[..., tuple[dict[str, jax.Array], optax.OptState, jax.Array, jax.Array]]
 """One step: what is learnt and moments before, a batch; both after, two figures."""
 
@@ -130,11 +135,12 @@ def learn(work: Path, model: Path, settings: Settings) -> None:
     """Train until the time or the steps are used up, then write what was learnt."""
     if settings.start is not None:  # rows belong to the pieces they were learnt for
         shutil.copyfile(settings.start / PIECES, work / PIECES)
+    pieces = _pieces(work)
     weights, encoder = load_weights(model), Encoder(model, work / PIECES)
     data = _load(work, model, encoder, settings)
     console.print(f"{len(data.ids):,} pairs, {data.known.sum():,} known targets")
     optimizer = optax.adam(1.0, b2=_SECOND_MOMENT)
-    state = _restored(work, optimizer)
+    state = _restored(work, optimizer, pieces)
     if state is None:
         start = _start(work, weights, encoder, settings)
         state = _State(learnt=start, moments=optimizer.init(start))
@@ -143,6 +149,8 @@ def learn(work: Path, model: Path, settings: Settings) -> None:
             f"going on at step {state.step:,}, {state.seconds / 60:.1f} minutes"
         )
     _train(work, weights, data, optimizer, state, settings)
+    if _pieces(work) != pieces:
+        raise OtherPieces("The pieces were exchanged while rows for them were learnt.")
     write_learnt(work, {key: np.asarray(it) for key, it in state.learnt.items()})
     _write_card(work, data, state, settings)
 
@@ -194,7 +202,7 @@ def _start(
 
 
 def _ridge(work: Path, weights: Weights, encoder: Encoder) -> np.ndarray:
-    path = work / "start.npy"
+    path = work / f"start.{_pieces(work)[:8]}.npy"
     if not path.exists():
         console.print("ridge start")
         pairs = [pair for pair in read_pairs(work) if pair.kind != "passage"]
@@ -359,6 +367,7 @@ def _save(work: Path, state: _State) -> None:
     partial = work / "checkpoint.part.npz"
     np.savez(
         partial,
+        pieces=np.array(_pieces(work)),
         figures=np.array(
             [
                 state.step,
@@ -375,11 +384,22 @@ def _save(work: Path, state: _State) -> None:
     partial.rename(work / "checkpoint.npz")
 
 
-def _restored(work: Path, optimizer: optax.GradientTransformation) -> _State | None:
+def _pieces(work: Path) -> str:
+    """What tells the pieces that rows are learnt for from others."""
+    return hashlib.sha256((work / PIECES).read_bytes()).hexdigest()
+
+
+def _restored(
+    work: Path, optimizer: optax.GradientTransformation, pieces: str
+) -> _State | None:
     path = work / "checkpoint.npz"
     if not path.exists():
         return None
     with np.load(path) as kept:
+        if str(kept["pieces"]) != pieces:
+            raise OtherPieces(
+                f"{path} is of rows for other pieces. To begin anew, delete it."
+            )
         learnt = {
             key.removeprefix("learnt."): jnp.asarray(kept[key])
             for key in kept.files

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from models import without_japanese
 from vaults import write_files
 
 from bench.quality.__main__ import main
 from bench.quality.projects import _copied
 from bench.quality.sets import read_sets
-from ubp.embedding import japanese
 
 PADDING = "It takes patience, a good light and some room on the table. " * 12
 """Sections that are much shorter than this become part of the one before."""
@@ -88,7 +88,7 @@ def test_sets_are_measured_from_files_to_numbers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # A model that knows one of the two languages of the set.
-    monkeypatch.setattr(japanese, "_fault", lambda _: "left out")
+    without_japanese(monkeypatch, "left out")
     work, out, records = tmp_path / "work", tmp_path / "out.json", tmp_path / "records"
     baselines = tmp_path / "baselines.json"
     systems = {"bm25": {"ndcg10": 0.5, "hit1": 0.1}, "other": {"ndcg10": 2.0}}

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from models import without_japanese
 
 from ubp.cli import main
 from ubp.embedding import japanese
@@ -111,7 +112,7 @@ def test_the_doctor_makes_a_vector(run: Run) -> None:
 
 @pytest.fixture
 def _no_japanese(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(japanese, "_fault", lambda _: "pieces.json is damaged")
+    without_japanese(monkeypatch, "pieces.json is damaged")
 
 
 @pytest.mark.usefixtures("_no_japanese")

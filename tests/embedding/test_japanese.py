@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from models import without_japanese
 from strategies import anything, mixed
 
 from ubp.config import EmbeddingSettings
@@ -40,6 +41,21 @@ def framed(text: str) -> list[int]:
 
 
 # -- ids -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "  \n", "\n  ", "\u200b", "\u00ad"])
+def test_where_a_line_ends_makes_no_difference_to_japanese(end: str) -> None:
+    whole = "貸出の期間は二週間です。延滞すると、次の予約ができません。"
+
+    wrapped = end.join(whole[at : at + 7] for at in range(0, len(whole), 7))
+
+    assert BOTH.ids(wrapped) == BOTH.ids(whole)
+
+
+def test_paragraphs_and_words_apart_stay_apart() -> None:
+    for between in ("\n\n", " ", "\n- "):
+        joined = BOTH.ids(f"東京{between}都立")
+        assert joined == [*BOTH.ids("東京"), *BOTH.ids(between), *BOTH.ids("都立")]
 
 
 def test_real_english_has_the_ids_of_the_published_tokenizer() -> None:
@@ -120,6 +136,24 @@ def test_a_damaged_file_is_named(copy: Path, name: str) -> None:
     assert name in (japanese.fault(copy) or "")
 
 
+@pytest.mark.parametrize("name", ["pieces.json", "learnt.safetensors", "SHA256SUMS"])
+def test_files_that_go_or_change_under_a_running_program_are_noticed(
+    copy: Path, name: str
+) -> None:
+    whole = (copy / name).read_bytes()
+    digest = japanese.digest(copy)
+    assert digest is not None
+
+    (copy / name).write_bytes(whole + b"x")
+    assert japanese.fault(copy) is not None
+    (copy / name).unlink()
+    assert name in (japanese.fault(copy) or "")
+    assert japanese.digest(copy) is None
+
+    (copy / name).write_bytes(whole)
+    assert japanese.digest(copy) == digest
+
+
 @pytest.mark.parametrize("content", ["", "no digest at all", "\n\n", "é"])
 def test_damaged_sums_are_a_fault(copy: Path, content: str) -> None:
     (copy / "SHA256SUMS").write_text(content, encoding="utf-8")
@@ -130,7 +164,7 @@ def test_damaged_sums_are_a_fault(copy: Path, content: str) -> None:
 @pytest.fixture
 def without(monkeypatch: pytest.MonkeyPatch) -> None:
     """No Japanese, as with files that were lost."""
-    monkeypatch.setattr(japanese, "_fault", lambda _: "pieces.json is missing")
+    without_japanese(monkeypatch, "pieces.json is missing")
 
 
 @pytest.mark.usefixtures("without")
@@ -158,7 +192,7 @@ def test_with_them_it_knows_both_and_its_vectors_are_told_apart(
     assert library.shortcoming(EmbeddingSettings(), tmp_path) is None
     identity = library.identity(DEFAULT, tmp_path)
 
-    monkeypatch.setattr(japanese, "_fault", lambda _: "pieces.json is missing")
+    without_japanese(monkeypatch, "pieces.json is missing")
 
     assert library.identity(DEFAULT, tmp_path) != identity
 

@@ -45,6 +45,18 @@ def test_a_damaged_file_of_the_default_is_made_again(tmp_path: Path) -> None:
     assert library.ready(DEFAULT, tmp_path).read_bytes() == whole
 
 
+def test_a_damaged_tokenizer_is_put_there_again(tmp_path: Path) -> None:
+    made = library.ready(DEFAULT, tmp_path)
+    kept = made.with_name("tokenizer.json")
+    whole = kept.read_bytes()
+
+    for damaged in (whole[:1_000], whole.replace(b"the", b"teh")):
+        kept.write_bytes(damaged)
+        assert library.find(DEFAULT, tmp_path) is None
+    library.ready(DEFAULT, tmp_path)
+    assert kept.read_bytes() == whole
+
+
 def test_two_at_once_both_succeed(tmp_path: Path) -> None:
     both = threading.Barrier(2, timeout=20)
     made: list[Path] = []

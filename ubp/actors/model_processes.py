@@ -157,6 +157,7 @@ class ModelProcesses:
             ModelUnusable: There is no process that could make it.
             TextRefused: The model could not take the text.
         """
+        text = text.encode("utf-8", "replace").decode()  # a terminal may give any byte
         key = (identity or model.name + model.path, text)
         vector = self._asked.get(key)
         if vector is None:

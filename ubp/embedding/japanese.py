@@ -8,7 +8,7 @@ was published: English.
 
 import hashlib
 from collections.abc import Iterator
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -66,7 +66,7 @@ class Size(NamedTuple):
 
 def fault(folder: Path = FOLDER) -> str | None:
     """What is wrong with the files; ``None`` if they are whole."""
-    found = _fault(folder)
+    found = _examined(folder).fault
     return None if found is None else f"The model's Japanese is not usable: {found}."
 
 
@@ -82,9 +82,7 @@ def size(folder: Path = FOLDER) -> Size:
 
 def digest(folder: Path = FOLDER) -> str | None:
     """Of all that was learnt; ``None`` unless the files are whole."""
-    if _fault(folder) is not None:
-        return None
-    return hashlib.sha256((folder / _SUMS).read_bytes()).hexdigest()
+    return _examined(folder).digest
 
 
 def pieces_file(folder: Path = FOLDER) -> Path:
@@ -118,18 +116,44 @@ def _opened(folder: Path) -> Any:
     return safe_open(folder / _LEARNT, framework="np")
 
 
-@cache  # a few megabytes to read, and they do not change under a running program
-def _fault(folder: Path) -> str | None:
+class _Verdict(NamedTuple):
+    """What is wrong with the files, or else the digest of all of them."""
+
+    fault: str | None
+    digest: str | None = None
+
+
+def _examined(folder: Path) -> _Verdict:
+    """What is to be said of the files as they are now.
+
+    Under a server that runs for days they may be exchanged, or go.
+    """
+    files = tuple(folder / name for name in (_SUMS, _PIECES, _LEARNT))
+    return _examined_once(folder, tuple(map(_stamp, files)))
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
     try:
-        lines = (folder / _SUMS).read_text(encoding="ascii").splitlines()
-        sums = {name: digest for digest, name in map(str.split, lines)}
+        info = file.stat()
+    except OSError:  # whoever reads it says why
+        return None
+    return info.st_mtime_ns, info.st_size
+
+
+@lru_cache(maxsize=4)  # a few megabytes to read
+def _examined_once(folder: Path, _stamps: object) -> _Verdict:
+    try:
+        sums = (folder / _SUMS).read_bytes()
+        lines = sums.decode("ascii").splitlines()
+        digests = {name: digest for digest, name in map(str.split, lines)}
         for name in (_PIECES, _LEARNT):
-            if sums[name] != hashlib.sha256((folder / name).read_bytes()).hexdigest():
-                return f"{name} is damaged"
+            found = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+            if digests[name] != found:
+                return _Verdict(f"{name} is damaged")
     except FileNotFoundError as error:
-        return f"{Path(error.filename).name} is missing"
+        return _Verdict(f"{Path(error.filename).name} is missing")
     except OSError as error:
-        return f"its files cannot be read ({error.strerror})"
+        return _Verdict(f"its files cannot be read ({error.strerror})")
     except (ValueError, KeyError):
-        return f"{_SUMS} is damaged"
-    return None
+        return _Verdict(f"{_SUMS} is damaged")
+    return _Verdict(None, hashlib.sha256(sums).hexdigest())

@@ -210,7 +210,7 @@ def _make(model: Model, folder: Path, progress: Callable[[str], None]) -> Path:
     path = home(model, folder)
     make_folder(path.parent)
     need_room(path.parent, _MADE)
-    kept = path.parent / "tokenizer.json"
+    kept = path.parent / weights.TOKENIZER
     copy(place / kept.name, kept)  # complete here, even without the package
     learnt = japanese.FOLDER if japanese.digest() else None
     conversion.convert(place, path, learnt)
@@ -246,6 +246,8 @@ def _stamp(path: Path) -> Path:
 
 
 def _are_whole(path: Path) -> bool:
+    if not weights.is_published(path.with_name(weights.TOKENIZER)):
+        return False
     needed = [path] if japanese.digest() is None else [path, adapter(path)]
     return all(_is_whole(each) for each in needed)
 

@@ -9,11 +9,18 @@ from typing import NamedTuple, Protocol
 
 __all__ = ("Bilingual", "Frame", "Tokenizer", "WordPieces", "pieces")
 
-_JAPANESE = re.compile(
-    "[\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uf900-\ufaff\uff66-\uff9f]+"
+_LETTERS = (
+    "\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\uff66-\uff9f"
 )
+_JAPANESE = re.compile(f"[{_LETTERS}]+")
 """A run of kana and kanji, half-width ones included."""
+
+_WRAPPED = re.compile(
+    f"[\u00ad\u200b]|(?<=[{_LETTERS}、。])[ \t]*\r?\n[ \t]*(?=[{_LETTERS}、。])"
+)
+"""What is layout alone: the end of a line within a paragraph, where Japanese has no
+space, and marks that only say where a line may end."""
 
 _HEAD_SHARE = 4
 """A head takes at most this part of the window, or there would be no room for text."""
@@ -95,7 +102,7 @@ class Bilingual:
     def ids(self, text: str) -> list[int]:
         if _JAPANESE.search(text) is None:
             return self._english.ids(text)
-        text = unicodedata.normalize("NFKC", text)
+        text = _WRAPPED.sub("", unicodedata.normalize("NFKC", text))
         found: list[int] = []
         at = 0
         for run in _JAPANESE.finditer(text):

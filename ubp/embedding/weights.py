@@ -18,12 +18,21 @@ from ubp.embedding.models import DEFAULT
 from ubp.embedding.placing import make_folder, need_room, placing
 from ubp.errors import DownloadFailed, ModelMissing, shortened
 
-__all__ = ("HASHES", "candidates", "find", "is_genuine", "pull", "tokenizer_file")
+__all__ = (
+    "HASHES",
+    "TOKENIZER",
+    "candidates",
+    "find",
+    "is_genuine",
+    "is_published",
+    "pull",
+    "tokenizer_file",
+)
+
+TOKENIZER = "tokenizer.json"
 
 HASHES = {
-    "tokenizer.json": (
-        "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
-    ),
+    TOKENIZER: ("be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"),
     "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
     # Last: weights are there when this file is, and it is put there last.
     "model.safetensors": (
@@ -61,7 +70,15 @@ def find(folder: Path) -> Path | None:
 
 def is_genuine(place: Path) -> bool:
     """Whether the files are those that were published, bit by bit."""
-    return all(_digest(place / name) == digest for name, digest in HASHES.items())
+    return all(is_published(place / name) for name in HASHES)
+
+
+def is_published(file: Path) -> bool:
+    """Whether *file* is, bit by bit, the one of its name that was published."""
+    try:
+        return _digest(file) == HASHES[file.name]
+    except (OSError, ValueError):  # the latter: no path at all
+        return False
 
 
 def tokenizer_file(folder: Path) -> Path:
@@ -70,13 +87,13 @@ def tokenizer_file(folder: Path) -> Path:
     Raises:
         ModelMissing: It is not on this machine.
     """
-    kept = folder / DEFAULT.name / "tokenizer.json"
+    kept = folder / DEFAULT.name / TOKENIZER
     if kept.is_file():
         return kept
     place = find(folder)
     if place is None:
         raise ModelMissing(DEFAULT.name)
-    return place / "tokenizer.json"
+    return place / TOKENIZER
 
 
 def pull(folder: Path, progress: Callable[[str], None]) -> Path:
