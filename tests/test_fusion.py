@@ -193,6 +193,15 @@ def test_the_lack_of_words_is_forgiven_only_to_what_is_in_another_language() -> 
         assert foreign - own == pytest.approx((1 - GRAPH) * 0.3 * FOREIGN * abroad)
 
 
+def test_being_near_says_nothing_where_nothing_is_close() -> None:
+    facts = Facts(0.7, 0.2, Calibration(0.35, 0.65), 0.0, 1.0)
+
+    assert facts.trust == 0
+    for words in (0.0, 0.4):
+        own = score(facts, 0.2, words, 0.0)
+        assert score(facts, 0.2, words, 0.0, foreign=True) == own
+
+
 @given(facts_with_vectors(), share, share)
 def test_words_that_match_better_than_the_meaning_count_the_same_in_any_language(
     facts: Facts, words: float, proximity: float

@@ -11,7 +11,7 @@ ones. But a model shows it: where nothing it knows is close, the closest is far.
     trust   = 0 at *unrelated*, 1 at *related*, by the similarity of the closest result
     meaning = alpha * (1 + trust) / 2 * min(1, 2 * (1 - missing))
     near    = similarity / closest, and missing * words at least
-    fit     = words; in another language, FOREIGN * abroad of the way from there to near
+    fit     = words; in another language, FOREIGN * √trust * abroad of the way to near
     score   = (1 - GRAPH) * (meaning * near + (1 - meaning) * fit) + GRAPH * proximity
 
 *unrelated* and *related* belong to the model. *missing* is the share of sections that
@@ -19,7 +19,8 @@ have no vector, because they wait for it or because the model cannot read them: 
 most have none, the closest of the others is no answer, and having none says nothing.
 Words cannot match across languages, so nearness makes up for the lack of them in a
 result in another language than the question: the more, the more of what is close is
-*abroad*. Where there is as much in one's own language, answers in that come first.
+*abroad*, and the more the model is to be trusted. Where there is as much in one's own
+language, answers in that come first; where nothing is close, the words that are there.
 All numbers were chosen by measurement on relevance sets; see docs/search-quality.md.
 """
 
@@ -33,7 +34,7 @@ GRAPH = 0.05
 
 FOREIGN = 0.5
 """How far being near makes up for words that are those of another language, where
-everything that is close is in that language."""
+everything that is close is in that language and the model is sure."""
 
 _SHARE = 0.4
 """Of the words' signal, what comes of being better than others; the rest comes of
@@ -85,12 +86,17 @@ class Facts(NamedTuple):
     """The share of what is close that is in another language than the question."""
 
     @property
+    def trust(self) -> float:
+        """How far the model is to be trusted with this query."""
+        return self.calibration.trust(self.closest)
+
+    @property
     def meaning(self) -> float:
         """The weight of meaning against words for this query."""
         if self.closest <= 0:
             return 0.0
         present = min(1.0, 2 * (1 - self.missing))
-        return self.alpha * (1 + self.calibration.trust(self.closest)) / 2 * present
+        return self.alpha * (1 + self.trust) / 2 * present
 
 
 def words_signal(share: float, coverage: float) -> float:
@@ -119,6 +125,7 @@ def score(
     near = max(similarity / facts.closest, facts.missing * words)
     fit = words
     if foreign:
-        fit += FOREIGN * facts.abroad * max(0.0, near - words)
+        share = FOREIGN * math.sqrt(facts.trust) * facts.abroad
+        fit += share * max(0.0, near - words)
     text = facts.meaning * near + (1 - facts.meaning) * fit
     return (1 - GRAPH) * text + GRAPH * proximity
