@@ -1,8 +1,9 @@
 """Find sections by their words; where these say little, by their meaning.
 
 The score is BM25 over the sections of one snapshot: what other languages and other
-versions hold changes nothing. A phrase counts ten times in a title and five times in
-the path. It is negative, as SQLite has it: the smaller, the better.
+versions hold changes nothing. Title, path and text are scored each for itself, and the
+first two weigh ten and five times as much: so a word in a title is worth more than any
+number of them in a text. It is negative, as SQLite has it: the smaller, the better.
 """
 
 import math
@@ -21,10 +22,14 @@ from ubp.store import vectors
 from ubp.store.vector_blocks import Blocks
 from ubp.toolkit import phase
 
-__all__ = ("LITTLE", "Found", "Hit", "Match", "by_meaning", "by_words")
+__all__ = ("LITTLE", "Found", "Hit", "Match", "by_meaning", "by_words", "together")
 
 LITTLE = 5
 """Sections; where every word stands in fewer, meaning is asked as well."""
+
+_BY_SOME = 4
+"""Sections with some of the words that come before those close in meaning. What is
+further down among them has a word or two by chance; see docs/search-quality.md."""
 
 _WEIGHTS = (10.0, 5.0, 1.0)
 """Of title, path and text."""
@@ -38,7 +43,7 @@ _SYMBOLS = 16
 _LEAST = 1e-6
 """A match is a match, however common its words are."""
 
-_SIMILAR = 0.7
+_SIMILAR = 0.65
 """On the scale of ``fusion.Calibration``: what is less similar is no answer."""
 
 Match = Literal["any", "meaning"]
@@ -110,18 +115,19 @@ def by_meaning(
     ]
 
 
+def together(words: list[Hit], meaning: list[Hit], limit: int) -> list[Hit]:
+    """What was found by words, then by meaning: each section once."""
+    if meaning and words and words[0].match == "any":
+        words = words[:_BY_SOME]
+    known = {hit.row for hit in words}
+    return [*words, *(hit for hit in meaning if hit.row not in known)][:limit]
+
+
 def _ranked(
     db: apsw.Connection, snapshot: int, match: str, within: Mapping[int, Within]
 ) -> list[Hit]:
-    counted = {
-        row: [_weighted(each) for each in found]
-        for row, found in queries.having(db, match, within).items()
-    }
+    counted = queries.having(db, match, within)
     return _scored(db, snapshot, counted, within, phrases(match))
-
-
-def _weighted(found: Occurrences) -> float:
-    return sum(w * n for w, n in zip(_WEIGHTS, found, strict=True))
 
 
 def _with_symbols(
@@ -133,7 +139,7 @@ def _with_symbols(
     symbols = symbols[:_SYMBOLS]
     texts = queries.containing(db, snapshot, symbols[0])
     counted = {
-        row: [float(text.count(symbol)) for symbol in symbols]
+        row: [Occurrences(0, 0, text.count(symbol)) for symbol in symbols]
         for row, text in texts.items()
         if row in within and all(symbol in text for symbol in symbols)
     }
@@ -143,7 +149,7 @@ def _with_symbols(
 def _scored(
     db: apsw.Connection,
     snapshot: int,
-    counted: Mapping[int, list[float]],
+    counted: Mapping[int, list[Occurrences]],
     within: Mapping[int, Within],
     matches: Sequence[str],
 ) -> list[Hit]:
@@ -154,11 +160,21 @@ def _scored(
     standing = queries.counts_of(db, snapshot, matches) or [len(counted)] * _SYMBOLS
     worth = [math.log(1 + (total - n + 0.5) / (n + 0.5)) for n in standing]
     hits: list[Hit] = []
-    for row, counts in counted.items():
+    for row, found in counted.items():
+        # Titles and paths are of one kind; texts are long and short.
         norm = _K1 * (1 - _B + _B * within[row].size / average)
+        norms = (_K1, _K1, norm)
         score = sum(
-            value * count * (_K1 + 1) / (count + norm)
-            for value, count in zip(worth, counts, strict=False)
+            value * _saturated(each, norms)
+            for value, each in zip(worth, found, strict=False)
         )
         hits.append(Hit(row, -max(_LEAST, score)))
     return sorted(hits, key=lambda hit: (hit.score, within[hit.row].ordinal))
+
+
+def _saturated(found: Occurrences, norms: tuple[float, float, float]) -> float:
+    """What a phrase is worth to a section: the tenth time adds less than the first."""
+    return sum(
+        weight * count * (_K1 + 1) / (count + norm)
+        for weight, count, norm in zip(_WEIGHTS, found, norms, strict=True)
+    )

@@ -12,7 +12,7 @@ from ubp.packs.specs.fields import Citation, Doc, LanguageName, Snippet, Version
 from ubp.packs.specs.languages import Language, language
 from ubp.packs.specs.queries import SnapshotRow
 from ubp.packs.specs.query_syntax import understood
-from ubp.packs.specs.search import Found, Hit, by_meaning, by_words
+from ubp.packs.specs.search import LITTLE, Found, Hit, by_meaning, by_words, together
 from ubp.packs.specs.windows import marks_of, window
 from ubp.store.vector_blocks import Blocks
 from ubp.toolkit import ArrayResult, Context, Effect, phase, tool
@@ -69,13 +69,13 @@ async def search_spec(ctx: Context, args: SearchSpec) -> Citations:
     with phase("query"):
         snapshot, found = await ctx.db.run(_found, spoken, args)
     hits = found.hits[: args.filters.limit]
-    if found.is_little and len(hits) < args.filters.limit:
+    if found.is_little:
         with phase("embed"):
             vector = await ctx.meaning.vector(args.query)
         if isinstance(vector, QueryVector):
-            hits += await ctx.db.run(
-                _more, snapshot, hits, vector, ctx.meaning.blocks, args
-            )
+            blocks = ctx.meaning.blocks
+            near = await ctx.db.run(_near, snapshot, vector, blocks, args.filters)
+            hits = together(found.hits, near, args.filters.limit)
     with phase("cite"):
         return await ctx.db.run(_cited, spoken, snapshot, hits, args.query)
 
@@ -89,19 +89,17 @@ def _found(
     return snapshot, found
 
 
-def _more(
+def _near(
     db: apsw.Connection,
     snapshot: SnapshotRow,
-    hits: list[Hit],
     vector: QueryVector,
     blocks: Blocks,
-    args: SearchSpec,
+    filters: Filters,
 ) -> list[Hit]:
-    """What is close in meaning, and not among the *hits* already."""
-    limit, prefix = args.filters.limit, args.filters.section_path_prefix
-    near = by_meaning(db, blocks, snapshot.id, vector, prefix, limit)
-    known = {hit.row for hit in hits}
-    return [hit for hit in near if hit.row not in known][: limit - len(hits)]
+    prefix = filters.section_path_prefix
+    # Some of them may have been found by words already.
+    limit = filters.limit + LITTLE
+    return by_meaning(db, blocks, snapshot.id, vector, prefix, limit)
 
 
 def _cited(
