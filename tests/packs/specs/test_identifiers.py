@@ -54,6 +54,10 @@ def test_addresses_are_those_of_the_published_pages() -> None:
 
     assert cited(page, "modules") == f"{book}/items/modules.html#modules"
     assert linked == "https://www.typescriptlang.org/docs/handbook/intro.html"
+    elsewhere = page_address(
+        site, name="x", suffix="", own=own, permalink="https://evil.example/a b.html"
+    )
+    assert elsewhere == "https://www.typescriptlang.org/a%20b.html"
     assert page_address(book, name="x", suffix="", own=own, single=True) == book
     assert page_address("", name="x", suffix=".html", own=own) == own
     assert page_address(site, name="Everyday Types", suffix="", own=own).endswith(

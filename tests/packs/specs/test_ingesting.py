@@ -14,7 +14,7 @@ from ubp.actors.wiring import writable
 from ubp.config import FetchPatience, Settings
 from ubp.packs.specs import queries
 from ubp.packs.specs.ingesting import DocumentReport, Ingested, Run, ingest
-from ubp.packs.specs.languages import Document, language
+from ubp.packs.specs.languages import Document, Strategy, language
 from ubp.project import Project
 
 AT_ONCE = FetchPatience(retry_base=0, page_delay=0)
@@ -63,7 +63,7 @@ async def texts(project: Project) -> dict[str, str]:
 class Book:
     """A document of three pages behind HTTP."""
 
-    def __init__(self, server: FileServer, strategy: str) -> None:
+    def __init__(self, server: FileServer, strategy: Strategy) -> None:
         self.server, self.html = server, strategy == "multi-html-toc"
         self.numbers = [1, 2, 3]
         place: dict[str, Any] = (
@@ -120,7 +120,7 @@ def hang_up(request: Request) -> None:
 
 @BOTH
 async def test_a_run_on_unchanged_pages_fetches_and_changes_nothing(
-    server: FileServer, project: Project, strategy: str
+    server: FileServer, project: Project, strategy: Strategy
 ) -> None:
     book = Book(server, strategy)
 
@@ -134,7 +134,7 @@ async def test_a_run_on_unchanged_pages_fetches_and_changes_nothing(
 
 @BOTH
 async def test_one_changed_page_makes_a_complete_snapshot(
-    server: FileServer, project: Project, strategy: str
+    server: FileServer, project: Project, strategy: Strategy
 ) -> None:
     book = Book(server, strategy)
     await report(project, book.document)
@@ -154,7 +154,7 @@ async def test_one_changed_page_makes_a_complete_snapshot(
 @BOTH
 @pytest.mark.parametrize("answer", [status(404), status(500), hang_up])
 async def test_a_page_that_cannot_be_had_is_carried_over(
-    server: FileServer, project: Project, strategy: str, answer: Answer
+    server: FileServer, project: Project, strategy: Strategy, answer: Answer
 ) -> None:
     book = Book(server, strategy)
     await report(project, book.document)
@@ -174,7 +174,7 @@ async def test_a_page_that_cannot_be_had_is_carried_over(
 
 @BOTH
 async def test_a_server_that_dies_half_way_leaves_what_there_was(
-    server: FileServer, project: Project, strategy: str
+    server: FileServer, project: Project, strategy: Strategy
 ) -> None:
     book = Book(server, strategy)
     await report(project, book.document)
@@ -192,7 +192,7 @@ async def test_a_server_that_dies_half_way_leaves_what_there_was(
 
 @BOTH
 async def test_without_its_list_of_pages_a_document_stays_as_it_is(
-    server: FileServer, project: Project, strategy: str
+    server: FileServer, project: Project, strategy: Strategy
 ) -> None:
     book = Book(server, strategy)
     await report(project, book.document)
@@ -207,7 +207,7 @@ async def test_without_its_list_of_pages_a_document_stays_as_it_is(
 
 @BOTH
 async def test_a_page_that_is_no_longer_listed_is_dropped(
-    server: FileServer, project: Project, strategy: str
+    server: FileServer, project: Project, strategy: Strategy
 ) -> None:
     book = Book(server, strategy)
     await report(project, book.document)
@@ -222,7 +222,7 @@ async def test_a_page_that_is_no_longer_listed_is_dropped(
 
 @BOTH
 async def test_what_only_the_cache_has_is_stored_all_the_same(
-    server: FileServer, project: Project, strategy: str
+    server: FileServer, project: Project, strategy: Strategy
 ) -> None:
     book = Book(server, strategy)
     await report(project, book.document)

@@ -108,7 +108,7 @@ def test_a_source_that_cannot_be_used_is_refused_and_hurts_no_other(
     with pytest.raises(ConfigError) as caught:
         language(given, "demo")
     assert "demo" in caught.value.message
-    assert language(given, "go")
+    assert language(given, "go").name == "Go"
 
 
 @pytest.mark.parametrize("name", ["..", "a/b", "Go", "all", "", "-x", "a" * 65])

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from spec_books import CORPORA
 
+from ubp.packs.specs.addresses import page_address
 from ubp.packs.specs.html_pages import cut_html
 from ubp.packs.specs.identifiers import identified
 from ubp.packs.specs.manifests import in_manifest
@@ -61,7 +62,9 @@ def snapshot(pages: dict[str, list[Cut]]) -> Snapshot:
     cut = [
         CutPage(
             path=path,
-            address=f"https://a.example/{path}",
+            address=page_address(
+                "https://a.example", name=path, suffix=".html", own="https://b.example"
+            ),
             digest="",
             etag=None,
             sections=sections,

@@ -1,6 +1,6 @@
 """Where a citation leads: the official page, whatever the text was read from."""
 
-from urllib.parse import quote, urljoin
+from urllib.parse import quote, urlsplit
 
 __all__ = ("cited", "page_address")
 
@@ -26,8 +26,10 @@ def page_address(
         return own
     if single:
         return base
-    if permalink:
-        return urljoin(base, permalink)
+    path = urlsplit(permalink).path
+    if path:  # whatever host a page names, it is the base that is trusted
+        site = urlsplit(base)
+        return f"{site.scheme}://{site.netloc}/{quote(path.lstrip('/'), safe='/%')}"
     return f"{base.rstrip('/')}/{quote(name)}{suffix}"
 
 
