@@ -17,7 +17,8 @@ class Request(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.seen.append((self.path, dict(self.headers)))
-        special = self.server.script.popleft() if self.server.script else None
+        script = self.server.scripts.get(self.path) or self.server.script
+        special = script.popleft() if script else self.server.always.get(self.path)
         (special or serve)(self)
 
     def reply(self, status: int, body: bytes = b"", **headers: str) -> None:
@@ -52,7 +53,13 @@ class FileServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Request)
         self.files: dict[str, bytes] = {}
         self.tag = '"first"'
+        self.tags: dict[str, str] = {}
+        """Of single files, where they differ; an empty one is not sent."""
         self.script: deque[Answer] = deque()
+        self.scripts: dict[str, deque[Answer]] = {}
+        """What is answered first to requests for one path."""
+        self.always: dict[str, Answer] = {}
+        """What is answered to all of them."""
         self.seen: list[tuple[str, dict[str, str]]] = []
 
     def handle_error(self, *_: object) -> None:
@@ -69,7 +76,10 @@ def serve(request: Request) -> None:
     if content is None:
         request.reply(404)
         return
-    tag = request.server.tag
+    tag = request.server.tags.get(request.path, request.server.tag)
+    if tag and request.headers.get("If-None-Match") == tag:
+        request.reply(304, ETag=tag)
+        return
     wanted = request.headers.get("Range", "")
     if wanted and request.headers.get("If-Range", tag) == tag:
         start = int(wanted.removeprefix("bytes=").removesuffix("-"))
@@ -80,7 +90,8 @@ def serve(request: Request) -> None:
         request.reply(206, content[start:], ETag=tag, Content_Range=span)
         return
     kind = "text/html" if request.path.endswith("/") else "application/octet-stream"
-    request.reply(200, content, ETag=tag, Content_Type=kind)
+    more = {"ETag": tag} if tag else {}
+    request.reply(200, content, Content_Type=kind, **more)
 
 
 @contextmanager

@@ -272,3 +272,44 @@ def test_models_come_from_the_hub_or_from_where_the_environment_says(
 
     monkeypatch.setenv("HF_ENDPOINT", " http://mirror.example/hub/ ")
     assert config.hub_address() == "http://mirror.example/hub"
+
+
+def test_tables_with_names_of_ones_own_are_looked_through_for_unknown_keys(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "ubp.toml"
+    file.write_text(
+        '[specs.sources.kotlin]\nstrategy = "local"\nroot = "x"\n'
+        '[specs.sources.kotlin.docs.more]\nplace = "y"\n',
+        encoding="utf-8",
+    )
+
+    settings, unknown = config.load(file)
+
+    assert settings.specs.sources["kotlin"].strategy == "local"
+    assert unknown == [
+        "specs.sources.kotlin.docs.more.place",
+        "specs.sources.kotlin.root",
+    ]
+
+
+def test_how_specifications_are_fetched_comes_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("UBP_RETRY_BASE_MS", "0")
+    monkeypatch.setenv("UBP_PAGE_DELAY_MS", "250")
+
+    assert config.fetch_patience() == config.FetchPatience(
+        retry_base=0.0, page_delay=0.25, timeout=30.0
+    )
+
+
+@pytest.mark.parametrize("value", ["soon", "-1", "1.5", "９", "1" * 20])
+def test_what_is_no_number_of_milliseconds_is_refused(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("UBP_FETCH_TIMEOUT_MS", value)
+
+    with pytest.raises(ConfigError) as caught:
+        config.fetch_patience()
+    assert "UBP_FETCH_TIMEOUT_MS" in caught.value.message

@@ -7,7 +7,7 @@ import os
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct, field
@@ -19,6 +19,7 @@ __all__ = (
     "FILE_NAME",
     "DocsSettings",
     "EmbeddingSettings",
+    "FetchPatience",
     "Language",
     "LogLevel",
     "LogSettings",
@@ -28,9 +29,13 @@ __all__ = (
     "SearchSettings",
     "Settings",
     "SourceSettings",
+    "SpecDocumentSettings",
+    "SpecLanguageSettings",
+    "SpecsSettings",
     "StalenessSettings",
     "WatchMode",
     "cache_folder",
+    "fetch_patience",
     "hub_address",
     "load",
     "log_level_from_environment",
@@ -189,6 +194,88 @@ class NotesSettings(Struct, frozen=True, kw_only=True):
     ] = False
 
 
+class SpecDocumentSettings(Struct, frozen=True, kw_only=True):
+    """Where a document of a language comes from, and how it is cited.
+
+    What is not given is as the built-in entry has it, where there is one.
+    """
+
+    strategy: Annotated[
+        str | None,
+        Meta(
+            description="`single-html`, `multi-html-toc`, `github-markdown` or `local`."
+        ),
+    ] = None
+    url: Annotated[
+        str | None, Meta(description="The page, or the index page of the chapters.")
+    ] = None
+    path: Annotated[
+        str | None,
+        Meta(description="A file or folder to read instead, from the project's root."),
+    ] = None
+    repo: Annotated[
+        str | None, Meta(description="`owner/name` of a GitHub repository.")
+    ] = None
+    folder: Annotated[
+        str | None, Meta(description="The folder in it that holds the pages.")
+    ] = None
+    manifest: Annotated[
+        str | None, Meta(description="The file that lists the pages in their order.")
+    ] = None
+    raw_url: Annotated[
+        str | None, Meta(description="Where the files of repositories are.")
+    ] = None
+    api_url: Annotated[
+        str | None, Meta(description="Where the folders of repositories are listed.")
+    ] = None
+    base_url: Annotated[str | None, Meta(description="What citations start with.")] = (
+        None
+    )
+    page_suffix: Annotated[
+        str | None, Meta(description="What follows a page's name in citations.")
+    ] = None
+    policy: Annotated[
+        Literal["excerpt_only", "local_fulltext_ok"] | None,
+        Meta(description="Whether `get_section` may give the whole text."),
+    ] = None
+    title: Annotated[str | None, Meta(description="What the document is called.")] = (
+        None
+    )
+    pages: Annotated[
+        str | None,
+        Meta(description="A regular expression for the links to the chapters."),
+    ] = None
+    headings: Annotated[
+        list[Annotated[int, Meta(ge=1, le=6)]] | None,
+        Meta(description="The levels of HTML headings that begin a section."),
+    ] = None
+
+
+class SpecLanguageSettings(SpecDocumentSettings, frozen=True, kw_only=True):
+    """A language, its first document, and further ones."""
+
+    doc: Annotated[
+        str | None, Meta(description="The id of the language's first document.")
+    ] = None
+    name: Annotated[str | None, Meta(description="What the language is called.")] = None
+    notes: Annotated[
+        str | None, Meta(description="What a reader of it should know.")
+    ] = None
+    docs: Annotated[
+        dict[str, SpecDocumentSettings],
+        Meta(description="Further documents of the language, by id."),
+    ] = field(default_factory=dict)
+
+
+class SpecsSettings(Struct, frozen=True, kw_only=True):
+    """Which language specifications there are."""
+
+    sources: Annotated[
+        dict[str, SpecLanguageSettings],
+        Meta(description="Languages: changes to the built-in ones, and new ones."),
+    ] = field(default_factory=dict)
+
+
 class StalenessSettings(Struct, frozen=True, kw_only=True):
     """When a page counts as out of date."""
 
@@ -227,6 +314,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     search: SearchSettings = field(default_factory=SearchSettings)
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
     notes: NotesSettings = field(default_factory=NotesSettings)
+    specs: SpecsSettings = field(default_factory=SpecsSettings)
     staleness: StalenessSettings = field(default_factory=StalenessSettings)
     log: LogSettings = field(default_factory=LogSettings)
 
@@ -296,6 +384,46 @@ def _threshold_from_environment() -> float | None:
     return threshold
 
 
+class FetchPatience(Struct, frozen=True, kw_only=True):
+    """How specifications are fetched: seconds to wait, between what."""
+
+    retry_base: float = 1.0
+    """Before the second attempt; each further pause is twice as long."""
+    page_delay: float | None = None
+    """Between two pages; as the source wants it unless given."""
+    timeout: float = 30.0
+    """Of one request, with all of its answer."""
+
+
+def fetch_patience() -> FetchPatience:
+    """What ``UBP_RETRY_BASE_MS`` and its siblings say.
+
+    Raises:
+        ConfigError: One of them is no number of milliseconds.
+    """
+    base = _milliseconds("UBP_RETRY_BASE_MS")
+    timeout = _milliseconds("UBP_FETCH_TIMEOUT_MS")
+    return FetchPatience(
+        retry_base=1.0 if base is None else base,
+        page_delay=_milliseconds("UBP_PAGE_DELAY_MS"),
+        timeout=timeout or 30.0,
+    )
+
+
+def _milliseconds(variable: str) -> float | None:
+    """An environment variable, in seconds; None where it is not set."""
+    given = os.environ.get(variable, "").strip()
+    if not given:
+        return None
+    if not (given.isascii() and given.isdigit() and len(given) < 10):  # noqa: PLR2004
+        raise ConfigError(
+            f"{variable} has a value that cannot be used.",
+            cause=f"{shortened(given)!r} is not a number of milliseconds.",
+            hint=f"Correct or unset the environment variable {variable}.",
+        )
+    return int(given) / 1000
+
+
 def secret(variable: str) -> str:
     """What the environment variable of that name holds; it is never shown."""
     try:
@@ -323,6 +451,14 @@ def _unknown(raw: dict[str, Any], struct: type[Struct], prefix: str) -> list[str
     for key, value in raw.items():
         if key not in known:
             found.append(prefix + re.sub(r"\s+", " ", key))
-        elif isinstance(value, dict) and issubclass(known[key], Struct):
-            found += _unknown(value, known[key], f"{prefix}{key}.")
+            continue
+        if not isinstance(value, dict):
+            continue
+        kind = known[key]
+        if get_origin(kind) is dict:  # tables with names of the user's own
+            inner = get_args(kind)[1]
+            for name, table in value.items():
+                found += _unknown(table, inner, f"{prefix}{key}.{name}.")
+        elif issubclass(kind, Struct):
+            found += _unknown(value, kind, f"{prefix}{key}.")
     return found

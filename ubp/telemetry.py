@@ -25,6 +25,9 @@ An event is a name, not a sentence, and its facts are fields:
     model.preparing, model.loaded, model.fault, model.lost, model.released,
     model.process_ended
                         what becomes of the process that runs the model
+    specs.ingested      a specification was fetched, with what changed
+    specs.not_ingested  one could not be, and why
+    specs.page_failed   a page of one could not be had, and why
     embed.batch         texts were given vectors (debug)
     embed.one_by_one    a batch failed and is tried text by text
     embed.skipped       a text that cannot be embedded; it is counted in `ubp status`

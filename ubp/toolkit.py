@@ -163,6 +163,8 @@ class Tool(Generic[ArgsT, ResultT]):
     handler: Handler[ArgsT, ResultT]
     slow_ms: int
     """A call that takes longer is logged with where its time went."""
+    choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The values an argument may have, where the settings decide."""
 
     @property
     def description(self) -> str:
@@ -183,6 +185,10 @@ class ArrayResult(Struct, frozen=True, kw_only=True):
     def shown(self) -> list[Any]:
         """The array as the text block of a reply has it."""
         return self.elements()
+
+    def meta(self) -> dict[str, Any]:
+        """What is to be known of the array as a whole: ``_meta`` of a reply."""
+        return {}
 
 
 class TextResult(Struct, frozen=True, kw_only=True):
@@ -295,5 +301,7 @@ class Pack:
     extra_tools: tuple[AnyTool, ...] = ()
     """Tools that are there only where the settings ask for them."""
     wants_extra_tools: Callable[[Settings], bool] = lambda _: False
+    choices: Callable[[Settings], Mapping[str, tuple[str, ...]]] | None = None
+    """The values that arguments of its tools may have, by name of the argument."""
     counts: Callable[[apsw.Connection], Mapping[str, int]] | None = None
     """What it holds, by a word for it: for ``ubp status`` and ``ubp index``."""

@@ -28,6 +28,13 @@ NAMES = {
         "ubp_list_pages",
         "ubp_get_graph",
     },
+    "specs": {
+        "list_languages",
+        "list_versions",
+        "search_spec",
+        "get_section",
+        "build_learning_plan",
+    },
     "notes": {"search_docs", "get_doc", "list_tags"},
 }
 EXTRA_NAMES = {

@@ -24,6 +24,8 @@ TOOLS = tools_of(discover())
         ("ubp_search", {"query": "x", "surprise": 1}, "surprise"),
         ("ubp_get_context", {"filepath": "x", "max_size": 0}, "max_size"),
         ("ubp_list_pages", {"sort": "size"}, "sort"),
+        ("list_versions", {"language": "cobol"}, "typescript"),
+        ("list_versions", {"language": 5}, "language"),
     ],
 )
 def test_a_bad_argument_is_named(

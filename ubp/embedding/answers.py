@@ -1,12 +1,11 @@
 """What the answer of a file server means: what it sends, or why it does not."""
 
 import re
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 from ubp.embedding.parts import Origin
 from ubp.errors import DownloadFailed
+from ubp.retry_after import seconds_asked
 
 if TYPE_CHECKING:
     from httpx2 import Response
@@ -54,16 +53,7 @@ def origin_of(response: "Response", url: str) -> Origin:
 
 def pause_asked(response: "Response") -> float | None:
     """How long the server asks us to wait, if it does."""
-    value = response.headers.get("Retry-After", "").strip()
-    if value.isascii() and value.isdigit():
-        return float(value)
-    try:
-        until = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    if until.tzinfo is None:
-        until = until.replace(tzinfo=UTC)
-    return max(0.0, (until - datetime.now(UTC)).total_seconds())
+    return seconds_asked(response.headers.get("Retry-After", ""))
 
 
 def refusal(response: "Response", name: str) -> DownloadFailed | None:

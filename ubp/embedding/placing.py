@@ -1,12 +1,12 @@
-"""A file of ours appears whole or not at all, however many processes make it."""
+"""Put the files of models in their place, and make room for them."""
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ubp.atomic_files import replacing
 from ubp.errors import DownloadFailed, ModelUnusable
 
 __all__ = ("copy", "make_folder", "need_room", "placing")
@@ -22,25 +22,15 @@ def placing(path: Path) -> Iterator[Path]:
     Raises:
         ModelUnusable: The disk is full, or refuses.
     """
-    temporary: Path | None = None
     try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        temporary = Path(name)
-        os.close(descriptor)
-        yield temporary
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(path)
+        with replacing(path) as temporary:
+            yield temporary
     except OSError as error:
         raise ModelUnusable(
             f"{path.name} cannot be written.",
             cause=f"{error.strerror or type(error).__name__}.",
             hint="Make room, or set embedding.models_dir to a folder of yours.",
         ) from error
-    finally:
-        if temporary is not None:  # nothing to do if it is in its place
-            temporary.unlink(missing_ok=True)
 
 
 def copy(source: Path, path: Path) -> None:

@@ -10,14 +10,13 @@ The key goes into one header of requests to the one address, and nowhere else.
 
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from msgspec import Struct
 
 from ubp.errors import EmbeddingServiceFailed, shortened
+from ubp.retry_after import seconds_asked
 
 if TYPE_CHECKING:
     import httpx2
@@ -174,7 +173,9 @@ class RemoteEmbedder:
                 if status < 500 and status not in _PASSING:  # noqa: PLR2004
                     return response
                 said = self._said(response)
-                asked_for = _asked_for(response.headers.get("Retry-After", ""))
+                asked_for = (
+                    seconds_asked(response.headers.get("Retry-After", "")) or 0.0
+                )
             if pause is None:
                 break
             wait = max(pause, min(asked_for, _LONGEST_PAUSE[role]))
@@ -218,17 +219,3 @@ class RemoteEmbedder:
 
     def _failure(self, said: str) -> EmbeddingServiceFailed:
         return EmbeddingServiceFailed(self._hidden(said))
-
-
-def _asked_for(header: str) -> float:
-    """Seconds a ``Retry-After`` asks for, as a number or a date; 0 if it does not."""
-    text = header.strip()
-    if text.isdecimal():
-        return float(text[:9])
-    try:
-        when = parsedate_to_datetime(text)
-    except (ValueError, TypeError):
-        return 0.0
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=UTC)
-    return max(0.0, (when - datetime.now(UTC)).total_seconds())

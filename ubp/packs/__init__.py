@@ -17,7 +17,8 @@ __all__ = ("discover", "enabled", "operations_of", "tools_of")
 def discover() -> tuple[Pack, ...]:
     """Every pack there is, by name."""
     folders = sorted(found.name for found in iter_modules(__path__) if found.ispkg)
-    return tuple(import_module(f"{__name__}.{name}").PACK for name in folders)
+    packs = (import_module(f"{__name__}.{name}").PACK for name in folders)
+    return tuple(_with_choices(pack, Settings()) for pack in packs)
 
 
 def enabled(
@@ -26,11 +27,14 @@ def enabled(
     """The packs of these names, or all of them, with the tools *settings* ask for.
 
     Raises:
-        ConfigError: There is no pack of one of the names.
+        ConfigError: There is no pack of one of the names, or the settings of one
+            cannot be used.
     """
     packs = discover()
     if settings is not None:
-        packs = tuple(_with_extra_tools(pack, settings) for pack in packs)
+        packs = tuple(
+            _with_choices(_with_extra_tools(pack, settings), settings) for pack in packs
+        )
     if names is None:
         return packs
     wanted = set(names)
@@ -49,6 +53,25 @@ def _with_extra_tools(pack: Pack, settings: Settings) -> Pack:
     if not (pack.extra_tools and pack.wants_extra_tools(settings)):
         return pack
     return replace(pack, tools=(*pack.tools, *pack.extra_tools), extra_tools=())
+
+
+def _with_choices(pack: Pack, settings: Settings) -> Pack:
+    """Let every tool know the values that its arguments may have."""
+    if pack.choices is None:
+        return pack
+    choices = pack.choices(settings)
+    tools = (
+        replace(
+            tool,
+            choices={
+                name: choices[name]
+                for name in tool.args.__struct_fields__
+                if name in choices
+            },
+        )
+        for tool in pack.tools
+    )
+    return replace(pack, tools=tuple(tools))
 
 
 def tools_of(packs: Iterable[Pack]) -> dict[str, tuple[Pack, AnyTool]]:

@@ -14,10 +14,17 @@ def describe(tool: AnyTool) -> dict[str, Any]:
     return {
         "name": tool.name,
         "description": tool.description,
-        "inputSchema": object_schema(tool.args),
+        "inputSchema": _input_schema(tool),
         "outputSchema": object_schema(tool.result),
         "annotations": annotations(tool),
     }
+
+
+def _input_schema(tool: AnyTool) -> dict[str, Any]:
+    schema = object_schema(tool.args)
+    for name, values in tool.choices.items():
+        schema["properties"][name]["enum"] = list(values)
+    return schema
 
 
 def annotations(tool: AnyTool) -> dict[str, bool]:

@@ -70,7 +70,18 @@ def checked(tool: AnyTool, arguments: Any) -> Any:
     Raises:
         InvalidArguments: They do not fit; the message names the argument.
     """
-    given = {} if arguments is None else arguments
+    args = _converted(tool, {} if arguments is None else arguments)
+    for name, values in tool.choices.items():
+        value = getattr(args, name)
+        if value not in values:
+            raise InvalidArguments(
+                f"Invalid arguments `{name}`: there is no {shortened(value)!r}; "
+                f"use one of {', '.join(values)}."
+            )
+    return args
+
+
+def _converted(tool: AnyTool, given: Any) -> Any:
     try:
         return msgspec.convert(given, tool.args)
     except (msgspec.ValidationError, RecursionError) as error:

@@ -57,11 +57,13 @@ class WireError(NamedTuple):
 
 def success(pack: Pack, result: Any) -> dict[str, Any]:
     """A tool's result as an MCP result: structured, and the same as one text block."""
-    return {
+    reply = {
         "content": [{"type": "text", "text": text_of(pack, result)}],
         "structuredContent": msgspec.to_builtins(result),
         "isError": False,
     }
+    meta = result.meta() if isinstance(result, ArrayResult) else {}
+    return {**reply, "_meta": meta} if meta else reply
 
 
 def failure(pack: Pack | None, error: UbpError) -> dict[str, Any] | WireError:
