@@ -8,14 +8,21 @@ from ubp.fusion import FOREIGN, GRAPH, Calibration, Facts, score, words_signal
 
 share = st.floats(0, 1)
 positive = st.floats(0.001, 1)
-calibrations = st.builds(Calibration, st.floats(0, 1), st.floats(0, 1))
+calibrations = st.builds(Calibration, share, share, share)
 TOLERANCE = 1e-9
 
 
 @st.composite
 def facts_with_vectors(draw: st.DrawFn) -> Facts:
     missing = draw(st.one_of(st.just(0.0), share))
-    return Facts(draw(share), draw(positive), draw(calibrations), missing, draw(share))
+    return Facts(
+        draw(share),
+        draw(positive),
+        draw(calibrations),
+        missing,
+        draw(share),
+        draw(share),
+    )
 
 
 @given(facts_with_vectors(), share, share, share)
@@ -191,6 +198,16 @@ def test_the_lack_of_words_is_forgiven_only_to_what_is_in_another_language() -> 
         foreign = score(facts, 0.8, 0.0, 0.0, foreign=True)
 
         assert foreign - own == pytest.approx((1 - GRAPH) * 0.3 * FOREIGN * abroad)
+
+
+def test_words_that_are_all_there_outweigh_a_model_that_is_weaker_than_they() -> None:
+    scale = Calibration(0.35, 0.65, literal=0.6)
+    weights = [
+        Facts(0.7, 0.65, scale, covered=covered).meaning for covered in (0.0, 0.5, 1.0)
+    ]
+
+    assert weights == pytest.approx([0.7, 0.7 * (1 - 0.6 / 4), 0.7 * 0.4])
+    assert Facts(0.7, 0.65, Calibration(0.35, 0.65), covered=1.0).meaning == 0.7
 
 
 def test_being_near_says_nothing_where_nothing_is_close() -> None:

@@ -10,11 +10,15 @@ ones. But a model shows it: where nothing it knows is close, the closest is far.
 
     trust   = 0 at *unrelated*, 1 at *related*, by the similarity of the closest result
     meaning = alpha * (1 + trust) / 2 * min(1, 2 * (1 - missing))
+              * (1 - literal * covered²)
     near    = similarity / closest, and missing * words at least
     fit     = words; in another language, FOREIGN * √trust * abroad of the way to near
     score   = (1 - GRAPH) * (meaning * near + (1 - meaning) * fit) + GRAPH * proximity
 
-*unrelated* and *related* belong to the model. *missing* is the share of sections that
+*unrelated*, *related* and *literal* belong to the model and the language of the
+question. *covered* is the worth of the words that the best page has in that of all
+words asked for: where a model is weaker than words that are all there, *literal* lets
+them outweigh it. *missing* is the share of sections that
 have no vector, because they wait for it or because the model cannot read them: where
 most have none, the closest of the others is no answer, and having none says nothing.
 Words cannot match across languages, so nearness makes up for the lack of them in a
@@ -51,6 +55,8 @@ class Calibration(NamedTuple):
     """The best that can be expected where nothing fits."""
     related: float
     """Where the best result is this close, it is most likely an answer."""
+    literal: float = 0.0
+    """What words that are all there take from the weight of meaning."""
 
     def trust(self, closest: float) -> float:
         """How far the model is to be trusted whose closest result is this close."""
@@ -84,6 +90,8 @@ class Facts(NamedTuple):
     """The share of what is searched that has no vector."""
     abroad: float = 0.0
     """The share of what is close that is in another language than the question."""
+    covered: float = 0.0
+    """The worth of the words the best result has in that of all words asked for."""
 
     @property
     def trust(self) -> float:
@@ -96,7 +104,8 @@ class Facts(NamedTuple):
         if self.closest <= 0:
             return 0.0
         present = min(1.0, 2 * (1 - self.missing))
-        return self.alpha * (1 + self.trust) / 2 * present
+        beside_words = 1 - self.calibration.literal * self.covered**2
+        return self.alpha * (1 + self.trust) / 2 * present * beside_words
 
 
 def words_signal(share: float, coverage: float) -> float:

@@ -382,4 +382,6 @@ async def query_vector(
     if len(vector) != serving.dimension:
         return NoVector(f"The file of the model {serving.name} is not what it was.")
     scale = model.scale(language)
-    return QueryVector(serving.id, vector.tobytes(), scale.unrelated, scale.related)
+    return QueryVector(
+        serving.id, vector.tobytes(), scale.unrelated, scale.related, scale.literal
+    )

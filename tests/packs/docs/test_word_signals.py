@@ -153,11 +153,11 @@ def test_pages_beyond_those_compared_are_counted(
 
 @pytest.mark.parametrize("query", ["", " ", " \u3000", "\t\n"])
 def test_blank_query_finds_no_page(vault: apsw.Connection, query: str) -> None:
-    assert by_words(vault, query, None) == FoundByWords({}, 0)
+    assert by_words(vault, query, None) == FoundByWords({}, 0, 0.0)
 
 
 def test_words_in_an_empty_index_find_nothing() -> None:
-    assert by_words(fresh(), "word", None) == FoundByWords({}, 0)
+    assert by_words(fresh(), "word", None) == FoundByWords({}, 0, 0.0)
 
 
 def test_page_changed_is_found_by_its_new_words_only() -> None:
@@ -178,8 +178,9 @@ def test_words_of_anything_are_an_answer_and_all_of_them_cover_everything(
 ) -> None:
     db = with_pages({f"{number}.md": text for number, text in enumerate(texts)})
 
-    found, uncounted = by_words(db, query, None)
+    found, uncounted, covered = by_words(db, query, None)
 
+    assert 0 <= covered <= 1 + 1e-9
     for page in found.values():
         assert 0 <= page.signal <= 1 + 1e-9
         rows = [signal for _, signal in page.sections]

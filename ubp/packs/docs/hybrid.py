@@ -88,8 +88,9 @@ class Hybrid(NamedTuple):
 
 def find(db: apsw.Connection, blocks: Blocks, question: Question) -> Hybrid:
     """The pages that answer *question*, best first; equal ones by path."""
-    words, uncounted = by_words(db, question.text, question.doc_type)
+    words, uncounted, covered = by_words(db, question.text, question.doc_type)
     meaning, facts = _meaning(db, blocks, question)
+    facts = facts._replace(covered=covered)
     signals = {
         page: Signals(
             meaning[page].similarity if page in meaning else 0.0,
@@ -137,7 +138,7 @@ def _meaning(
     found = by_meaning(db, blocks, vector, question.doc_type, language)
     closest = max((page.similarity for page in found.values()), default=0.0)
     missing = without_vectors(db, blocks) if found else 0.0
-    calibration = Calibration(vector.unrelated, vector.related)
+    calibration = Calibration(vector.unrelated, vector.related, vector.literal)
     foreign = sum(page.is_foreign for page in found.values())
     abroad = foreign / len(found) if found else 0.0
     return found, Facts(question.alpha, closest, calibration, missing, abroad)

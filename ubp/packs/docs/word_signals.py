@@ -46,6 +46,8 @@ class FoundByWords(NamedTuple):
 
     pages: dict[int, PageWords]
     uncounted: int
+    covered: float
+    """The coverage of the page that has most of the words."""
 
 
 class _Row(NamedTuple):
@@ -115,16 +117,18 @@ def by_words(db: apsw.Connection, question: str, doc_type: str | None) -> FoundB
     }
     best_row = max(raised.values(), default=0.0)
     pages: dict[int, PageWords] = {}
+    most_covered = 0.0
     for page, rows in rows_of.items():
         covered = max(found[row].coverage for row in rows)
         coverage = 1.0 if page in called else covered
+        most_covered = max(most_covered, coverage)
         shares = sorted(
             ((row, _share(raised[row], best_row)) for row in rows),
             key=lambda pair: (-pair[1], pair[0]),
         )
         signal = words_signal(_share(totals[page], most), coverage)
         pages[page] = PageWords(signal, tuple(shares))
-    return FoundByWords(pages, uncounted)
+    return FoundByWords(pages, uncounted, most_covered)
 
 
 def _total(scores: Iterable[float]) -> float:
