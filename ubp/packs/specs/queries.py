@@ -184,6 +184,8 @@ def documents(db: apsw.Connection) -> dict[str, list[str]]:
 
 def counts(db: apsw.Connection) -> Mapping[str, int]:
     ((snapshots_, sections_),) = db.execute(_COUNTS)
+    if not snapshots_:
+        return {}  # most projects ingest none, and need not be told so
     return {"snapshots of specifications": snapshots_, "sections in them": sections_}
 
 
