@@ -13,6 +13,7 @@ from ubp.cli.terminal import counted, one_line
 from ubp.errors import IndexNotReady
 from ubp.packs.specs.choosing import LATEST
 from ubp.packs.specs.comparing import Difference, NamedSection, compared
+from ubp.packs.specs.failures import NotIngested
 from ubp.packs.specs.languages import language as language_of
 
 __all__ = ("spec",)
@@ -69,6 +70,14 @@ def list_(app: App, language: str | None) -> None:
     app.terminal.show(found, table if found else hint)
 
 
+def _asked(app: App, tool: str, arguments: dict[str, Any]) -> Any:
+    """The tool's result; without an index there is nothing but to ingest."""
+    try:
+        return ask_tool(app, tool, arguments)
+    except IndexNotReady:
+        raise NotIngested(arguments["language"]) from None
+
+
 @command("search")
 @_LANGUAGE
 @click.argument("query")
@@ -100,7 +109,7 @@ def search(
         "version": version,
         "filters": {key: value for key, value in filters.items() if value is not None},
     }
-    found = ask_tool(app, "search_spec", arguments)
+    found = _asked(app, "search_spec", arguments)
     lines: list[Any] = []
     for number, hit in enumerate(found.result, start=1):
         line = Text(f"{number}. {hit.section_path}", style="bold")
@@ -130,7 +139,7 @@ def get(
         "version": version or LATEST,
         "doc": doc,
     }
-    found = ask_tool(app, "get_section", arguments)
+    found = _asked(app, "get_section", arguments)
     cited = found.citation
     head = Text(cited.section_path, style="bold")
     head.append(f"  {cited.version}", style="not bold dim")
@@ -169,7 +178,7 @@ def plan(
         "focus_areas": list(focus),
         "version": version,
     }
-    found = ask_tool(app, "build_learning_plan", arguments)
+    found = _asked(app, "build_learning_plan", arguments)
     table = app.terminal.table("week", "minutes", "sections", "theme")
     for week in found.weeks:
         numbers = (week.week, week.estimated_minutes, len(week.sections))
@@ -191,7 +200,10 @@ def diff(app: App, language: str, old: str, new: str, doc: str | None) -> None:
         async with readable(project) as session:
             return await session.run(compared, spoken, doc, old, new)
 
-    found = anyio.run(run)
+    try:
+        found = anyio.run(run)
+    except IndexNotReady:
+        raise NotIngested(language) from None
     kinds = {"+": found.added, "-": found.removed, "~": found.changed}
     lines = [
         line for sign, sections in kinds.items() for line in _listed(sign, sections)

@@ -11,9 +11,10 @@ class NotIngested(CallerError):
     code = "specs.not_ingested"
     cause = "Specifications are fetched once, by a command, and then kept."
 
-    def __init__(self, language: str, doc: str) -> None:
+    def __init__(self, language: str, doc: str = "") -> None:
+        which = f"{language} ({shortened(doc)})" if doc else language
         super().__init__(
-            f"No specification of {language} ({shortened(doc)}) is indexed; "
+            f"No specification of {which} is indexed; "
             f"run `ubp spec ingest {language}`.",
             hint=f"Run `ubp spec ingest {language}`.",
         )
