@@ -110,6 +110,18 @@ def test_some_of_the_words_are_enough_where_no_section_has_all(
     assert found(db, "apple nonexistentword") == ["Apples", "Pears"]
 
 
+def test_meaning_is_asked_only_where_it_could_be_shown(db: apsw.Connection) -> None:
+    def asks(query: str, limit: int) -> bool:
+        return by_words(db, newest(db), understood(query), None).leaves_room(limit)
+
+    assert asks("lantern", 10)
+    assert not asks("lantern", 2)
+    assert asks("apple nonexistentword", 1)
+    assert asks("xylophonequartet", 1)
+    assert not asks(":=", 10)
+    assert not asks(" ", 10)
+
+
 def test_scores_are_negative_and_ascending(db: apsw.Connection) -> None:
     hits = by_words(db, newest(db), understood("slice"), None).hits
     scores = [hit.score for hit in hits]

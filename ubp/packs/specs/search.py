@@ -65,6 +65,11 @@ class Found(NamedTuple):
     is_little: bool
     """Whether it is worth asking for meaning."""
 
+    def leaves_room(self, limit: int) -> bool:
+        """Whether what is close in meaning would be among the first *limit*."""
+        partial = bool(self.hits) and self.hits[0].match == "any"
+        return self.is_little and (partial or len(self.hits) < limit)
+
 
 def by_words(
     db: apsw.Connection, snapshot: int, asked: Asked, prefix: str | None

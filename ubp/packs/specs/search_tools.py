@@ -69,7 +69,7 @@ async def search_spec(ctx: Context, args: SearchSpec) -> Citations:
     with phase("query"):
         snapshot, found = await ctx.db.run(_found, spoken, args)
     hits = found.hits[: args.filters.limit]
-    if found.is_little:
+    if found.leaves_room(args.filters.limit):
         with phase("embed"):
             vector = await ctx.meaning.vector(args.query)
         if isinstance(vector, QueryVector):
