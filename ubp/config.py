@@ -17,6 +17,7 @@ from ubp.errors import ConfigError, shortened
 
 __all__ = (
     "FILE_NAME",
+    "Agent",
     "DocsSettings",
     "EmbeddingSettings",
     "Language",
@@ -25,11 +26,13 @@ __all__ = (
     "NotesSettings",
     "Pooling",
     "Provider",
+    "RegistrySettings",
     "SearchSettings",
     "Settings",
     "SourceSettings",
     "StalenessSettings",
     "WatchMode",
+    "acting_agent",
     "cache_folder",
     "hub_address",
     "load",
@@ -189,6 +192,23 @@ class NotesSettings(Struct, frozen=True, kw_only=True):
     ] = False
 
 
+class RegistrySettings(Struct, frozen=True, kw_only=True):
+    """What may be contributed to the registry."""
+
+    reject_at: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description="Weight of signs of prompt injection from which on it is "
+            "refused.",
+        ),
+    ] = 0.6
+    suspicious_at: Annotated[
+        float,
+        Meta(ge=0, description="Weight from which on it is suspicious."),
+    ] = 0.25
+
+
 class StalenessSettings(Struct, frozen=True, kw_only=True):
     """When a page counts as out of date."""
 
@@ -227,6 +247,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     search: SearchSettings = field(default_factory=SearchSettings)
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
     notes: NotesSettings = field(default_factory=NotesSettings)
+    registry: RegistrySettings = field(default_factory=RegistrySettings)
     staleness: StalenessSettings = field(default_factory=StalenessSettings)
     log: LogSettings = field(default_factory=LogSettings)
 
@@ -294,6 +315,19 @@ def _threshold_from_environment() -> float | None:
             hint="Correct or unset the environment variable SIMILARITY_THRESHOLD.",
         )
     return threshold
+
+
+class Agent(Struct, frozen=True):
+    """Who acts in the registry, and for which organisation; empty for none."""
+
+    id: str
+    org: str
+
+
+def acting_agent() -> Agent:
+    """Who acts: ``KP_AGENT_ID`` and ``KP_ORG_ID``, else the local agent of none."""
+    agent = os.environ.get("KP_AGENT_ID", "").strip() or "kp:agent:local"
+    return Agent(agent, os.environ.get("KP_ORG_ID", "").strip())
 
 
 def secret(variable: str) -> str:

@@ -96,6 +96,11 @@ class Database(Protocol):
     async def run(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
         """``function(connection, *args, **kwargs)``; interrupted when cancelled."""
 
+    async def write(
+        self, function: Callable[..., T], /, *args: Any, **kwargs: Any
+    ) -> T:
+        """The same, for as long as other processes have their turn at writing."""
+
 
 class Meaning(Protocol):
     """What a search by meaning needs beside the database."""
@@ -183,6 +188,10 @@ class ArrayResult(Struct, frozen=True, kw_only=True):
     def shown(self) -> list[Any]:
         """The array as the text block of a reply has it."""
         return self.elements()
+
+    def meta(self) -> dict[str, Any]:
+        """What is to be known of the array as a whole: ``_meta`` of a reply."""
+        return {}
 
 
 class TextResult(Struct, frozen=True, kw_only=True):

@@ -29,6 +29,14 @@ NAMES = {
         "ubp_get_graph",
     },
     "notes": {"search_docs", "get_doc", "list_tags"},
+    "registry": {
+        "kp_search_skill",
+        "kp_search_knowledge",
+        "kp_contribute_skill",
+        "kp_contribute_knowledge",
+        "kp_validate_unit",
+        "kp_reputation_query",
+    },
 }
 EXTRA_NAMES = {
     "notes": {

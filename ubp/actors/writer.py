@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
@@ -136,6 +137,9 @@ class Writer:
     async def _serve_calls(self) -> None:
         async for call in self._calls:
             await self._runner.serve(call, self._session)
+            # Closed once no more files come: then it looks a last time by itself.
+            with suppress(anyio.ClosedResourceError):
+                nudge(self._embedder, TextsChanged())
 
     async def _serve_embedder(self) -> None:
         async for call in self._vector_changes:

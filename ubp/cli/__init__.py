@@ -29,6 +29,7 @@ COMMANDS = {
     "stale": "ubp.cli.stale",
     "suggest-links": "ubp.cli.suggest_links",
     "notes": "ubp.cli.notes",
+    "kp": "ubp.cli.kp",
     "status": "ubp.cli.status",
     "model": "ubp.cli.model",
     "call": "ubp.cli.call",

@@ -57,11 +57,15 @@ class WireError(NamedTuple):
 
 def success(pack: Pack, result: Any) -> dict[str, Any]:
     """A tool's result as an MCP result: structured, and the same as one text block."""
-    return {
+    reply = {
         "content": [{"type": "text", "text": text_of(pack, result)}],
         "structuredContent": msgspec.to_builtins(result),
         "isError": False,
     }
+    meta = result.meta() if isinstance(result, ArrayResult) else {}
+    for key in meta:  # said there, it is not said again
+        reply["structuredContent"].pop(key, None)
+    return {**reply, "_meta": meta} if meta else reply
 
 
 def failure(pack: Pack | None, error: UbpError) -> dict[str, Any] | WireError:

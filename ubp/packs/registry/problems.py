@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from ubp.errors import CallerError
+from ubp.packs.registry.injection import Assessment
 
 __all__ = (
     "Conflict",
@@ -36,6 +37,7 @@ class RegistryError(CallerError):
 
     def __init__(self, message: str) -> None:
         super().__init__(f"{self.word}: {message}")
+        self.detail = message
 
 
 class InvalidContribution(RegistryError):
@@ -61,6 +63,11 @@ class UnsafeContribution(RegistryError):
     word = "SANITIZATION_ERROR"
     cause = "It holds hidden characters, or orders to whoever reads it."
     hint = "Take out what is named, and contribute again."
+
+    def __init__(self, message: str, assessment: Assessment | None = None) -> None:
+        """*assessment* is what the rules said, if they were asked."""
+        super().__init__(message)
+        self.assessment = assessment
 
 
 class NotFound(RegistryError):

@@ -101,7 +101,8 @@ _SECRETS = (
             r"|パスワード|暗証番号|秘密鍵|トークン|(?:API|ＡＰＩ)キー)"
             r"[ \t\u3000]*(?:=|:|：|＝)[ \t\u3000]*)(?P<quote>[\"'])?"
             # Up to the blank that ends it, or the quote that closes it.
-            r"(?P<value>(?(quote)(?:(?!(?P=quote))[^\s\u3000])+|[^\s\u3000]+))",
+            r"(?P<value>(?(quote)(?:(?!(?P=quote))[^\s\u3000])+"
+            r"|[^\s\u3000]+?(?=[\"'`)\],;]{0,4}(?:[\s\u3000]|\Z))))",
             re.IGNORECASE,
         ),
         keeps=r"\g<key>\g<quote>",

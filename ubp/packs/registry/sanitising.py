@@ -79,7 +79,8 @@ def assessed(
     if assessment.verdict == "rejected":
         raise UnsafeContribution(
             f"The text reads like a prompt injection (weight {assessment.raw:g}, "
-            f"score {assessment.score:g}): {names}."
+            f"score {assessment.score:g}): {names}.",
+            assessment,
         )
     if assessment.verdict == "suspicious":
         return assessment, [f"The text is suspicious of prompt injection: {names}."]

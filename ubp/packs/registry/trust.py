@@ -1,15 +1,10 @@
 """Whom do the trusted trust? EigenTrust over votes, and published reputation."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
-
 __all__ = ("Trust", "Vote", "published", "trust")
-
-Shares = npt.NDArray[np.float64]
 
 _ALPHA = 0.1
 """How much of everybody's trust is given to everybody alike, in every round."""
@@ -52,7 +47,7 @@ def trust(votes: Iterable[Vote], most_iterations: int = _MOST_ITERATIONS) -> Tru
     now = walk.start()
     for iteration in range(1, most_iterations + 1):
         then = walk.step(now)
-        moved = float(np.abs(then - now).max())
+        moved = max(abs(a - b) for a, b in zip(then, now, strict=True))
         now = then
         if moved < _CONVERGED:
             return Trust(_by_name(agents, now), iteration, converged=True)
@@ -64,24 +59,32 @@ class _Walk:
 
     def __init__(self, size: int, given: Mapping[tuple[int, int], float]) -> None:
         self._size = size
-        self._from = np.array([pair[0] for pair in given], dtype=np.intp)
-        self._to = np.array([pair[1] for pair in given], dtype=np.intp)
-        self._given = np.array(list(given.values()), dtype=np.float64)
-        rows = np.bincount(self._from, self._given, minlength=size)
-        self._share = self._given / rows[self._from]
-        self._gives_nothing = rows == 0
+        self._given = given
+        rows = [0.0] * size
+        for (voter, _), amount in given.items():
+            rows[voter] += amount
+        self._shares = [
+            (voter, target, amount / rows[voter])
+            for (voter, target), amount in given.items()
+        ]
+        self._gives_nothing = [agent for agent in range(size) if rows[agent] == 0]
 
-    def start(self) -> Shares:
-        received = np.bincount(self._to, self._given, minlength=self._size)
-        total = received.sum()
-        return received / total if total > 0 else np.full(self._size, 1 / self._size)
+    def start(self) -> list[float]:
+        received = [0.0] * self._size
+        for (_, target), amount in self._given.items():
+            received[target] += amount
+        total = sum(received)
+        if total == 0:
+            return [1 / self._size] * self._size
+        return [amount / total for amount in received]
 
-    def step(self, now: Shares) -> Shares:
-        passed = self._share * now[self._from]
-        flow = np.bincount(self._to, passed, minlength=self._size)
+    def step(self, now: Sequence[float]) -> list[float]:
         # Who trusts nobody in particular trusts everybody alike.
-        spread = now[self._gives_nothing].sum() / self._size
-        then: Shares = (1 - _ALPHA) * (flow + spread) + _ALPHA / self._size
+        spread = sum(now[agent] for agent in self._gives_nothing) / self._size
+        everybody = (1 - _ALPHA) * spread + _ALPHA / self._size
+        then = [everybody] * self._size
+        for voter, target, share in self._shares:
+            then[target] += (1 - _ALPHA) * share * now[voter]
         return then
 
 
@@ -94,5 +97,5 @@ def published(additive: float, agent: str, shares: Mapping[str, float]) -> float
     return round(_OWN_MERIT * own + _OF_OTHERS * others, 4)
 
 
-def _by_name(agents: list[str], shares: Shares) -> dict[str, float]:
-    return dict(zip(agents, map(float, shares), strict=True))
+def _by_name(agents: list[str], shares: list[float]) -> dict[str, float]:
+    return dict(zip(agents, shares, strict=True))
