@@ -444,6 +444,7 @@ async def test_what_is_gone_waits_for_a_place_where_it_may_be_now(
     async with following(project, monkeypatch) as watcher:
         await watcher.nothing_but_the_end()
         (project.docs_dir / "old.md").rename(project.docs_dir / "new.md")
+        await watcher.notice("new.md")  # first, lest the old one rest before it stirs
         await watcher.notice("old.md")
         for _ in range(10):  # the new place is not at rest
             await watcher.notice("new.md")
