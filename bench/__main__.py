@@ -5,10 +5,12 @@ from rich.table import Table
 
 from bench import (
     bench_alive,
+    bench_board,
     bench_fulltext,
     bench_idle,
     bench_indexing,
     bench_notes,
+    bench_registry,
     bench_startup,
     bench_vectors,
 )
@@ -19,6 +21,8 @@ BENCHMARKS = (
     bench_fulltext,
     bench_vectors,
     bench_notes,
+    bench_registry,
+    bench_board,
     bench_alive,
     bench_idle,
 )

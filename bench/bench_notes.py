@@ -22,6 +22,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.bunches import clustered
 from bench.measured import Measured, report
 from ubp.config import Settings
 from ubp.messages import QueryVector
@@ -38,7 +39,6 @@ from ubp.toolkit import FileText
 
 NOTES = 20_000
 TAGS = 400
-DIMENSION = 384
 ROUNDS = 40
 AT_ONCE = 500
 
@@ -130,7 +130,7 @@ def _filled(path: Path) -> NDArray[np.float32]:
         )
         writes.optimize(db)
     total = queries.counts(db)["chunks"]
-    values = _clustered(total)
+    values = clustered(total)
     while True:
         with transaction(db):
             waiting = vectors.waiting(db, model, AT_ONCE)
@@ -154,15 +154,6 @@ def _note(chance: random.Random, number: int) -> str:
             text = "の".join(chance.choices(_JAPANESE, k=40)) + "。"
         parts.append(f"## Part {part} {chance.choice(_WORDS)}\n\n{text}\n")
     return head + "\n".join(parts)
-
-
-def _clustered(count: int) -> NDArray[np.float32]:
-    chance = np.random.default_rng(1)
-    centres = chance.standard_normal((max(1, count // 30), DIMENSION), np.float32)
-    made = centres[chance.integers(0, len(centres), count)]
-    made += np.float32(0.6) * chance.standard_normal(made.shape, np.float32)
-    made /= np.linalg.norm(made, axis=1, keepdims=True)
-    return made
 
 
 if __name__ == "__main__":

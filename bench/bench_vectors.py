@@ -22,6 +22,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.bunches import clustered
 from bench.measured import Measured, report, typical_ms
 from ubp.store import migrations
 from ubp.store.connection import open_reader, open_writer, snapshot, transaction
@@ -30,7 +31,6 @@ from ubp.store.vector_blocks import Blocks
 from ubp.store.vectors import ModelRow, Passage, aim, note, serving, store, waiting
 
 SIZES = (1_000, 10_000, 100_000)
-DIMENSION = 384
 ROUNDS = 60
 LIMIT = 10
 
@@ -44,12 +44,12 @@ def measure() -> list[Measured]:
 
 
 def _measured(path: Path, size: int) -> Iterator[Measured]:
-    values = _clustered(size)
+    values = clustered(size)
     begin = time.perf_counter()
     model = _filled(path, values)
     filling = (time.perf_counter() - begin) / size * 1e6
     queries = values[:: size // ROUNDS][:ROUNDS]
-    queries = queries + np.float32(0.2) * _clustered(len(queries), seed=2)
+    queries = queries + np.float32(0.2) * clustered(len(queries), seed=2)
     db = open_reader(path)
     blocks = Blocks()
     begin = time.perf_counter()
@@ -67,16 +67,6 @@ def _measured(path: Path, size: int) -> Iterator[Measured]:
     yield Measured(f"vectors {size} kept", blocks.size / 1e6, "MB")
     yield Measured(f"vectors {size} storing", filling, "us each")
     db.close()
-
-
-def _clustered(count: int, seed: int = 1) -> NDArray[np.float32]:
-    """Directions in bunches of about thirty, as texts on the same subject are."""
-    chance = np.random.default_rng(seed)
-    centres = chance.normal(size=(max(1, count // 30), DIMENSION)).astype(np.float32)
-    made = centres[chance.integers(0, len(centres), count)]
-    made += np.float32(0.6) * chance.standard_normal(made.shape, np.float32)
-    made /= np.linalg.norm(made, axis=1, keepdims=True)
-    return made
 
 
 def _filled(path: Path, values: NDArray[np.float32]) -> ModelRow:

@@ -5,7 +5,8 @@
 Each set of ``DIR`` is ingested as a language of its own, from its Markdown, and every
 query is asked of the running service, as a client would. Beside it stands plain BM25
 over the same sections: words in lower case, no stems, k1 1.2, b 0.75. Relevance is that
-of the set: sections where every answer of a query names its heading, else pages.
+of the set: pages, and sections where every answer of a query names its heading. nDCG
+over the first ten stands beside, to be compared with what others publish.
 
 What is kept in ``--work`` is used again: vectors are made once.
 """
@@ -16,15 +17,17 @@ import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Hashable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TypeVar
 
 import anyio
 import msgspec
 
-from bench.quality.score import normal_heading, normal_path, unique
+from bench.quality.score import mean, normal_heading, normal_path, score, unique
 from bench.quality.sets import Broken, RelevanceSet, read_sets
+from ubp import telemetry
 from ubp.actors.progress import Progress
 from ubp.actors.watcher import Scan
 from ubp.actors.wiring import index_once, readable, serving, writable
@@ -45,6 +48,8 @@ _K1, _B = 1.2, 0.75
 
 Place = tuple[str, str]
 """A page and a heading."""
+
+Item = TypeVar("Item", bound=Hashable)
 
 
 class Bm25:
@@ -92,6 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Broken as error:
         sys.stderr.write(f"{error}\n")
         return 1
+    telemetry.configure("warn")
     for each in sets:
         anyio.run(_measure, each, given.work, not given.no_embed)
     return 0
@@ -139,8 +145,8 @@ async def _measure(each: RelevanceSet, work: Path, embed: bool) -> None:
         "set": each.name,
         "sections": len(sections),
         "pages": len(pages),
-        **_hits("ours", each, ours),
-        **_hits("bm25", each, theirs),
+        **_numbers("ours", each, ours),
+        **_numbers("bm25", each, theirs),
     }
     print(msgspec.json.encode(row).decode(), flush=True)
 
@@ -159,23 +165,34 @@ def _place(path: str, section: StoredSection) -> Place:
     return normal_path(path), normal_heading(section.row.title)
 
 
-def _hits(
+def _numbers(
     name: str, each: RelevanceSet, rankings: Sequence[Sequence[Place]]
 ) -> dict[str, float]:
-    """How often a page, and a section, that answers is among the first five."""
-    pages = [
-        not query.pages.isdisjoint(unique([page for page, _ in ranking])[:_FIRST])
-        for query, ranking in zip(each.queries, rankings, strict=True)
+    """How often what answers is among the first five, and nDCG over the first ten."""
+    asked = list(zip(each.queries, rankings, strict=True))
+    of_pages = [(query.pages, [page for page, _ in found]) for query, found in asked]
+    of_sections = [
+        (query.sections, list(found)) for query, found in asked if query.sections
     ]
-    sections = [
-        not query.sections.isdisjoint(unique(list(ranking))[:_FIRST])
-        for query, ranking in zip(each.queries, rankings, strict=True)
-        if query.sections
+    return {
+        **_means(f"{name}_page", of_pages),
+        **_means(f"{name}_section", of_sections),
+    }
+
+
+def _means(
+    name: str, judged: Sequence[tuple[Collection[Item], list[Item]]]
+) -> dict[str, float]:
+    if not judged:
+        return {}
+    hits = [
+        not set(unique(ranking)[:_FIRST]).isdisjoint(want) for want, ranking in judged
     ]
-    found = {f"{name}_page_hit5": sum(pages) / len(pages)}
-    if sections:
-        found[f"{name}_section_hit5"] = sum(sections) / len(sections)
-    return {key: round(value, 3) for key, value in found.items()}
+    ndcg = mean([score(ranking, want) for want, ranking in judged]).ndcg
+    return {
+        f"{name}_hit5": round(sum(hits) / len(hits), 3),
+        f"{name}_ndcg10": round(ndcg, 3),
+    }
 
 
 if __name__ == "__main__":

@@ -2,18 +2,20 @@
 
 It shows what another pack may do with resources without a change elsewhere: a scheme
 of its own, several templates, completion that depends on what was chosen before, and
-its own notion of a change, which no commit announces.
+its own notion of a change, which no commit announces. And it offers a prompt.
 """
 
 import re
 from collections.abc import Collection, Hashable
 from pathlib import Path
+from typing import Annotated
 
 import apsw
-from msgspec import Struct
+from msgspec import Meta, Struct
 
-from ubp.errors import ResourceNotFound
+from ubp.errors import CallerError, ResourceNotFound
 from ubp.project import Project
+from ubp.prompts import CompleteArgument, Message, Messages
 from ubp.resources import (
     CompleteVariable,
     Completions,
@@ -24,7 +26,7 @@ from ubp.resources import (
     ResourceList,
     Template,
 )
-from ubp.toolkit import Context, Effect, ErrorStyle, Pack, Resources, tool
+from ubp.toolkit import Context, Effect, ErrorStyle, Pack, Prompts, Resources, tool
 
 __all__ = ("BOARDS",)
 
@@ -88,6 +90,38 @@ def _token(project: Project, uri: str) -> Hashable:
     return file.read_bytes() if file is not None and file.exists() else None
 
 
+class NoSuchCard(CallerError):
+    code = "board.no_such_card"
+    cause = "Nothing has that name."
+    hint = "List the cards."
+
+
+class SplitCard(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Split a card.
+
+    Into several.
+    """
+
+    card: Annotated[str, Meta(description="The card.")]
+    count: Annotated[int, Meta(ge=2, le=9, description="How many.")] = 3
+
+
+@tool("board_split", Effect.READ)
+async def split(ctx: Context, args: SplitCard) -> Messages:
+    if not any(file.stem == args.card for file in _all(ctx.project)):
+        raise NoSuchCard("There is no such card.")
+    asked = Message(f"Split {args.card} into {args.count}.")
+    return Messages([asked, Message("Gladly.", "assistant")])
+
+
+@tool("board.complete_argument", Effect.READ)
+async def complete_argument(ctx: Context, args: CompleteArgument) -> Completions:
+    if args.argument != "card":
+        return Completions([], 0)
+    found = sorted(file.stem for file in _all(ctx.project))
+    return Completions([stem for stem in found if stem.startswith(args.value)], 2)
+
+
 BOARDS = Pack(
     name="board",
     summary="boards",
@@ -107,4 +141,5 @@ BOARDS = Pack(
         token=_token,
         list_token=lambda _: 0,
     ),
+    prompts=Prompts((split,), complete_argument),
 )

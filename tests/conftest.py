@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 from hypothesis import settings
 
 from ubp.config import cache_folder
@@ -21,6 +22,13 @@ settings.load_profile("quick")
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def logs_as_they_come() -> Iterator[None]:
+    """What a command sets up for its logs ends with the test that ran it."""
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture(scope="session", autouse=True)

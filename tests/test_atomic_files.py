@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ubp.atomic_files import replacing, write_bytes
+from ubp.atomic_files import exchange, replacing, write_bytes
 
 
 def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
@@ -32,3 +32,23 @@ def test_what_fails_on_the_way_leaves_what_there_was(tmp_path: Path) -> None:
 
     assert file.read_bytes() == b"one"
     assert [each.name for each in tmp_path.iterdir()] == ["page.body"]
+
+
+def test_two_files_change_places(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.write_bytes(b"1")
+    other.write_bytes(b"2")
+
+    if not exchange(one, other):
+        pytest.skip("this system cannot do that")
+
+    assert (one.read_bytes(), other.read_bytes()) == (b"2", b"1")
+
+
+def test_a_file_that_is_not_there_cannot_change_places(tmp_path: Path) -> None:
+    (tmp_path / "one").write_bytes(b"1")
+
+    with pytest.raises(FileNotFoundError):
+        exchange(tmp_path / "one", tmp_path / "none")
+
+    assert (tmp_path / "one").read_bytes() == b"1"

@@ -5,8 +5,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ubp.fusion import FOREIGN, GRAPH, Calibration, Facts, score, words_signal
+from ubp.languages import Language
 
 share = st.floats(0, 1)
+languages: st.SearchStrategy[Language] = st.sampled_from(["en", "ja"])
 positive = st.floats(0.001, 1)
 calibrations = st.builds(Calibration, share, share, share)
 TOLERANCE = 1e-9
@@ -137,21 +139,24 @@ def test_the_less_a_model_is_trusted_the_more_words_count(
     assert (low >= high - TOLERANCE) if closer else (high >= low - TOLERANCE)
 
 
-@given(share, share, share, share)
+@given(share, share, share, share, languages)
 def test_the_words_signal_grows_with_both_of_its_parts(
-    one: float, other: float, more: float, also: float
+    one: float, other: float, more: float, also: float, language: Language
 ) -> None:
-    low = words_signal(min(one, more), min(other, also))
-    high = words_signal(max(one, more), max(other, also))
+    low = words_signal(min(one, more), min(other, also), language)
+    high = words_signal(max(one, more), max(other, also), language)
 
     assert 0 <= low <= high + TOLERANCE
     assert high <= 1 + TOLERANCE
 
 
-def test_all_of_the_words_are_more_than_the_best_share_of_half_of_them() -> None:
-    assert words_signal(0.0, 1.0) == pytest.approx(0.6)
-    assert words_signal(1.0, 0.5) < words_signal(0.0, 1.0)
-    assert words_signal(1.0, 1.0) == pytest.approx(1.0)
+@pytest.mark.parametrize(("language", "whole"), [("en", 0.6), ("ja", 0.7)])
+def test_all_of_the_words_are_more_than_the_best_share_of_half_of_them(
+    language: Language, whole: float
+) -> None:
+    assert words_signal(0.0, 1.0, language) == pytest.approx(whole)
+    assert words_signal(1.0, 0.5, language) < words_signal(0.0, 1.0, language)
+    assert words_signal(1.0, 1.0, language) == pytest.approx(1.0)
 
 
 @given(share, positive, calibrations, share)
@@ -206,7 +211,7 @@ def test_words_that_are_all_there_outweigh_a_model_that_is_weaker_than_they() ->
         Facts(0.7, 0.65, scale, covered=covered).meaning for covered in (0.0, 0.5, 1.0)
     ]
 
-    assert weights == pytest.approx([0.7, 0.7 * (1 - 0.6 / 4), 0.7 * 0.4])
+    assert weights == pytest.approx([0.7, 0.7 * (1 - 0.6 / 2), 0.7 * 0.4])
     assert Facts(0.7, 0.65, Calibration(0.35, 0.65), covered=1.0).meaning == 0.7
 
 

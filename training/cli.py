@@ -126,7 +126,11 @@ def widen(work: Path, model: Path, start: Path, to: Path, size: int) -> None:
 @click.option("--minutes", default=60.0, show_default=True, help="Time for training.")
 @click.option("--steps", type=int, help="Steps instead of time: the same every time.")
 @click.option(
-    "--length", default=160, show_default=True, help="Longest text, in tokens."
+    "--length",
+    default=160,
+    show_default=True,
+    type=click.IntRange(min=16, max=192),  # what batches are made for
+    help="Longest text, in tokens.",
 )
 @click.option("--seed", default=0, show_default=True)
 @click.option("--most", type=int, help="At most so many sentences, and fewer others.")
@@ -188,9 +192,10 @@ def evaluate(
 ) -> None:
     """Measure vectors alone, before and after."""
     from training.evaluating import evaluate as run
+    from training.exporting import PIECES
 
     folder = learnt or work
-    after = ("after", folder / "pieces.json", folder)
+    after = ("after", folder / PIECES, folder)
     variants = [("before", None, None), after] if before else [after]
     names = [name for given in sets for name in given.split(",")]
     run(model, variants=variants, relevance=relevance, names=names, most=queries)
@@ -220,6 +225,8 @@ def everything(
     seed: int,
 ) -> None:
     """Do every step in order; what an earlier run has finished is kept."""
+    from training.exporting import PIECES
+
     measured = (relevance,) if relevance else ()
     context.invoke(fetch, work=work)
     if not (work / "pairs.jsonl").exists():
@@ -231,7 +238,7 @@ def everything(
             relevance=measured,
             seed=seed,
         )
-    if not (work / "pieces.json").exists():
+    if not (work / PIECES).exists():
         context.invoke(pieces, work=work, extra=extra, seed=seed)
     context.invoke(teacher, work=work, model=model)
     context.invoke(rows, work=work, model=model, minutes=minutes, seed=seed)

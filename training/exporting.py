@@ -1,6 +1,6 @@
 """What was learnt, as files: rows in bytes with a scale each, the adapter in halves.
 
-``learnt.safetensors`` beside ``pieces.json`` is what the product reads; a folder with
+``learnt.safetensors`` beside ``pieces.model`` is what the product reads; a folder with
 both is also what a later training can start from. By ``SHA256SUMS`` the product tells
 whether they are whole.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 from safetensors.numpy import load_file, save_file
-from tokenizers import Tokenizer
+from sentencepiece import SentencePieceProcessor
 
 from training.adapter import DOWN, UP
 from training.minilm import JA
@@ -20,7 +20,7 @@ from training.minilm import JA
 __all__ = ("FILE", "PIECES", "export", "read_learnt", "write_learnt")
 
 FILE = "learnt.safetensors"
-PIECES = "pieces.json"
+PIECES = "pieces.model"
 _SCALES = f"{JA}.scales"
 _MOST = 127
 
@@ -56,7 +56,7 @@ def read_learnt(folder: Path) -> dict[str, np.ndarray]:
 def export(work: Path, folder: Path) -> None:
     """Put what the product needs of a training into *folder*."""
     rows = len(read_learnt(work)[JA])
-    pieces = Tokenizer.from_file(str(work / PIECES)).get_vocab_size()
+    pieces = SentencePieceProcessor(model_file=str(work / PIECES)).vocab_size()
     if rows != pieces:
         raise ValueError(f"there are {rows:,} rows for {pieces:,} pieces")
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,37 +1,25 @@
-"""Pieces: the Japanese vocabulary, learnt from the Japanese runs of the pairs.
+"""Pieces: the Japanese vocabulary, learnt from the Japanese runs of the pairs."""
 
-Written twice: as sentencepiece makes it (``ja.model``) and as JSON for the
-``tokenizers`` package (``pieces.json``), which the product reads. Both give the same
-ids.
-"""
-
-import random
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import sentencepiece
-from tokenizers import Tokenizer
-from tokenizers.models import Unigram
 
+from training.exporting import PIECES
 from training.pairing import read_pairs
-from training.progress import console, meter
+from training.progress import meter
 from training.tokens import runs
 
-__all__ = ("Different", "convert", "make_pieces", "verify")
+__all__ = ("make_pieces",)
 
 _COVERAGE = 0.9999
-_RUNS_TO_VERIFY = 10_000
 _FULL_SIZE = 8000
 """Pieces from which there is room for every everyday kanji."""
 
 
-class Different(Exception):
-    """The two forms of the vocabulary give different ids."""
-
-
 def make_pieces(work: Path, *, size: int, extra: Sequence[Path], seed: int) -> None:
-    """Learn the pieces, write both forms and compare them."""
+    """Learn the pieces."""
     texts = _texts(work, extra)
     counts: Counter[str] = Counter()
     with meter("texts", len(texts)) as shown:
@@ -45,7 +33,7 @@ def make_pieces(work: Path, *, size: int, extra: Sequence[Path], seed: int) -> N
     sentencepiece.SentencePieceTrainer.train(
         input=str(corpus),
         input_format="tsv",
-        model_prefix=str(work / "ja"),
+        model_prefix=str((work / PIECES).with_suffix("")),
         vocab_size=size,
         model_type="unigram",
         character_coverage=_COVERAGE,
@@ -59,11 +47,6 @@ def make_pieces(work: Path, *, size: int, extra: Sequence[Path], seed: int) -> N
         num_threads=2,
         minloglevel=2,
     )
-    convert(work / "ja.model", work / "pieces.json")
-    chance = random.Random(seed)  # noqa: S311 - a sample, not a secret
-    sample = chance.sample(sorted(counts), min(_RUNS_TO_VERIFY, len(counts)))
-    verify(work / "ja.model", work / "pieces.json", sample)
-    console.print(f"both forms agree on {len(sample):,} runs")
 
 
 def _everyday_kanji() -> str:
@@ -82,29 +65,3 @@ def _texts(work: Path, extra: Sequence[Path]) -> list[str]:
             for path in sorted(folder.rglob("*.md"))
         ]
     return texts
-
-
-def convert(model: Path, target: Path) -> None:
-    """Write a sentencepiece model as JSON for the ``tokenizers`` package."""
-    processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
-    vocabulary = [
-        (processor.id_to_piece(number), processor.get_score(number))
-        for number in range(processor.vocab_size())
-    ]
-    unknown = processor.unk_id()
-    Tokenizer(Unigram(vocabulary, unk_id=unknown)).save(str(target), pretty=False)
-
-
-def verify(model: Path, converted: Path, sample: Sequence[str]) -> None:
-    """Compare the ids of both forms.
-
-    Raises:
-        Different: for the first run whose ids differ.
-    """
-    processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
-    tokenizer = Tokenizer.from_file(str(converted))
-    for run in sample:
-        theirs = list(processor.encode(run))
-        ours = list(tokenizer.encode(run).ids)
-        if ours != theirs:
-            raise Different(f"{run}: {theirs} by sentencepiece, {ours} by tokenizers")

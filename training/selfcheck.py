@@ -16,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from safetensors.numpy import save_file
+from sentencepiece import SentencePieceProcessor
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
@@ -73,8 +74,8 @@ def check(work: Path, model: Path | None = None) -> dict[str, float]:
 
 def _check_files(work: Path) -> None:
     learnt = read_learnt(work)
-    pieces = Tokenizer.from_file(str(work / PIECES))
-    if learnt[JA].shape != (pieces.get_vocab_size(), WIDTH):
+    pieces = SentencePieceProcessor(model_file=str(work / PIECES))
+    if learnt[JA].shape != (pieces.vocab_size(), WIDTH):
         raise Failed(f"rows are {learnt[JA].shape}")
     for name, values in learnt.items():
         if not np.isfinite(values).all():

@@ -4,6 +4,7 @@ import re
 import unicodedata
 from pathlib import Path
 
+from sentencepiece import SentencePieceProcessor
 from tokenizers import Tokenizer
 
 from training.cleaning import CJK
@@ -32,12 +33,12 @@ class Encoder:
         self._words = Tokenizer.from_file(str(model / "tokenizer.json"))
         self._words.no_padding()
         self._words.no_truncation()
-        self._pieces = Tokenizer.from_file(str(pieces)) if pieces is not None else None
+        self._pieces = pieces and SentencePieceProcessor(model_file=str(pieces))
 
     @property
     def new_rows(self) -> int:
         """How many pieces there are."""
-        return self._pieces.get_vocab_size() if self._pieces is not None else 0
+        return self._pieces.vocab_size() if self._pieces is not None else 0
 
     def english(self, text: str) -> list[int]:
         """Ids of the model's own WordPiece, without the marks of both ends."""
@@ -55,7 +56,7 @@ class Encoder:
                 break
             if run.start() > at:
                 ids += self.english(text[at : run.start()])
-            ids += [ROWS + piece for piece in self._pieces.encode(run[0]).ids]
+            ids += [ROWS + piece for piece in self._pieces.encode(run[0])]
             at = run.end()
         if at < len(text) and len(ids) < length:
             ids += self.english(text[at:])

@@ -6,16 +6,15 @@ begins between what its parts meant so far and what the dictionary says; trainin
 the rest. Rows that are there keep their numbers.
 """
 
-import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from tokenizers import Tokenizer
+from sentencepiece import SentencePieceProcessor
+from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
 from training.catalogues import dictionary_entries
 from training.exporting import PIECES, read_learnt, write_learnt
@@ -42,18 +41,18 @@ _ORDINARY = 1000
 
 def widen(work: Path, *, start: Path, target: Path, model: Path, size: int) -> None:
     """Write what was learnt in *start* with *size* pieces into *target*."""
-    described = json.loads((start / PIECES).read_text(encoding="utf-8"))
-    pieces = dict(described["model"]["vocab"])
-    cut = Tokenizer.from_file(str(start / PIECES))
+    known = (start / PIECES).read_bytes()
+    cut = SentencePieceProcessor(model_proto=known)
+    pieces = {cut.id_to_piece(number) for number in range(cut.vocab_size())}
     words = {
         entry.word: entry.meaning
         for entry in dictionary_entries(_dictionary(work))
         if entry.common and entry.word not in pieces and _WORD.fullmatch(entry.word)
     }
-    parts = {word: list(cut.encode(word).ids) for word in words}
-    below = {word: sum(_scores(described, parts[word])) for word in words}
+    parts = {word: cut.encode(word) for word in words}
+    below = {word: sum(map(cut.get_score, parts[word])) for word in words}
     generous = {word: score + _GENEROUS for word, score in below.items()}
-    counts = _counts(work, described, generous)
+    counts = _counts(work, _widened(known, generous))
     chosen = sorted(words, key=lambda word: -counts[word])[: size - len(pieces)]
     total = sum(counts.values())
     scores = {
@@ -61,7 +60,7 @@ def widen(work: Path, *, start: Path, target: Path, model: Path, size: int) -> N
         for word in chosen
     }
     target.mkdir(parents=True, exist_ok=True)
-    _widened(described, scores).save(str(target / PIECES), pretty=False)
+    (target / PIECES).write_bytes(_widened(known, scores))
     learnt = read_learnt(start)
     learnt[JA] = np.concatenate(
         [learnt[JA], _rows(model, learnt[JA], [(parts[w], words[w]) for w in chosen])]
@@ -74,26 +73,19 @@ def _dictionary(work: Path) -> Path:
     return next((work / "packages" / "edict").rglob("edict/edict"))
 
 
-def _scores(described: Mapping[str, dict[str, Any]], ids: Iterable[int]) -> list[float]:
-    return [described["model"]["vocab"][number][1] for number in ids]
+def _widened(pieces: bytes, scores: Mapping[str, float]) -> bytes:
+    """The same pieces, and further ones after them."""
+    wider = ModelProto.FromString(pieces)
+    for piece, score in scores.items():
+        wider.pieces.add(piece=piece, score=score)
+    wider.trainer_spec.vocab_size = len(wider.pieces)
+    whole: bytes = wider.SerializeToString()
+    return whole
 
 
-def _widened(
-    described: Mapping[str, dict[str, Any]], scores: Mapping[str, float]
-) -> Tokenizer:
-    """The tokenizer with further pieces after those it has."""
-    model = described["model"]
-    vocab = [*model["vocab"], *(list(each) for each in scores.items())]
-    return Tokenizer.from_str(
-        json.dumps({**described, "model": {**model, "vocab": vocab}})
-    )
-
-
-def _counts(
-    work: Path, described: Mapping[str, dict[str, Any]], scores: Mapping[str, float]
-) -> Counter[str]:
-    """How often each piece is taken in the pairs, were all of the words there."""
-    tokenizer = _widened(described, scores)
+def _counts(work: Path, pieces: bytes) -> Counter[str]:
+    """How often each piece is taken in the pairs."""
+    tokenizer = SentencePieceProcessor(model_proto=pieces)
     found: Counter[str] = Counter()
     for pair in read_pairs(work):
         if pair.kind != "passage":
@@ -101,7 +93,7 @@ def _counts(
     counts: Counter[str] = Counter()
     with meter("runs", len(found)) as shown:
         for run, count in found.items():
-            for piece in tokenizer.encode(run).tokens:
+            for piece in tokenizer.encode(run, out_type=str):
                 counts[piece] += count
             shown.advance()
     return counts

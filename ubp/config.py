@@ -17,6 +17,8 @@ from ubp.errors import ConfigError, shortened
 
 __all__ = (
     "FILE_NAME",
+    "Agent",
+    "BoardSettings",
     "DocsSettings",
     "EmbeddingSettings",
     "FetchPatience",
@@ -26,6 +28,7 @@ __all__ = (
     "NotesSettings",
     "Pooling",
     "Provider",
+    "RegistrySettings",
     "SearchSettings",
     "Settings",
     "SourceSettings",
@@ -34,6 +37,7 @@ __all__ = (
     "SpecsSettings",
     "StalenessSettings",
     "WatchMode",
+    "acting_agent",
     "cache_folder",
     "fetch_patience",
     "hub_address",
@@ -194,6 +198,22 @@ class NotesSettings(Struct, frozen=True, kw_only=True):
     ] = False
 
 
+class BoardSettings(Struct, frozen=True, kw_only=True):
+    """Where the kanban board is, and what else knows of it."""
+
+    dir: Annotated[
+        str,
+        Meta(description="The folder that holds `.kanban/`, from the project's root."),
+    ] = "."
+    link_docs: Annotated[
+        bool,
+        Meta(
+            description="Whether pages that cards name are linked from them in the "
+            "document graph."
+        ),
+    ] = False
+
+
 class SpecDocumentSettings(Struct, frozen=True, kw_only=True):
     """Where a document of a language comes from, and how it is cited.
 
@@ -276,6 +296,43 @@ class SpecsSettings(Struct, frozen=True, kw_only=True):
     ] = field(default_factory=dict)
 
 
+class RegistrySettings(Struct, frozen=True, kw_only=True):
+    """What may be contributed to the registry, and which skills are in it anyway."""
+
+    skills_dirs: Annotated[
+        list[str],
+        Meta(
+            description="Folders whose SKILL.md files are skills of the registry, "
+            "from the project's root."
+        ),
+    ] = field(default_factory=list)
+
+    org_days: Annotated[
+        float,
+        Meta(
+            ge=1,
+            le=36_500,
+            description="Days after which `ubp kp sweep` deletes what is `org`.",
+        ),
+    ] = 730
+    private_days: Annotated[
+        float,
+        Meta(ge=1, le=36_500, description="The same for what is `private`."),
+    ] = 365
+    reject_at: Annotated[
+        float,
+        Meta(
+            ge=0,
+            description="Weight of signs of prompt injection from which on it is "
+            "refused.",
+        ),
+    ] = 0.6
+    suspicious_at: Annotated[
+        float,
+        Meta(ge=0, description="Weight from which on it is suspicious."),
+    ] = 0.25
+
+
 class StalenessSettings(Struct, frozen=True, kw_only=True):
     """When a page counts as out of date."""
 
@@ -315,6 +372,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     embedding: EmbeddingSettings = field(default_factory=EmbeddingSettings)
     notes: NotesSettings = field(default_factory=NotesSettings)
     specs: SpecsSettings = field(default_factory=SpecsSettings)
+    registry: RegistrySettings = field(default_factory=RegistrySettings)
+    board: BoardSettings = field(default_factory=BoardSettings)
     staleness: StalenessSettings = field(default_factory=StalenessSettings)
     log: LogSettings = field(default_factory=LogSettings)
 
@@ -424,6 +483,19 @@ def _milliseconds(variable: str) -> float | None:
     return int(given) / 1000
 
 
+class Agent(Struct, frozen=True):
+    """Who acts in the registry, and for which organisation; empty for none."""
+
+    id: str
+    org: str
+
+
+def acting_agent() -> Agent:
+    """Who acts: ``KP_AGENT_ID`` and ``KP_ORG_ID``, else the local agent of none."""
+    agent = os.environ.get("KP_AGENT_ID", "").strip() or "kp:agent:local"
+    return Agent(agent, os.environ.get("KP_ORG_ID", "").strip())
+
+
 def secret(variable: str) -> str:
     """What the environment variable of that name holds; it is never shown."""
     try:
@@ -438,11 +510,11 @@ def hub_address() -> str:
     return given or "https://huggingface.co"
 
 
-def cache_folder() -> Path:
+def cache_folder(what: str = "models") -> Path:
     """Where models are kept unless ``embedding.models_dir`` says otherwise."""
     from platformdirs import user_cache_path  # not needed to serve or to say --help
 
-    return user_cache_path("ubp", appauthor=False) / "models"
+    return user_cache_path("ubp", appauthor=False) / what
 
 
 def _unknown(raw: dict[str, Any], struct: type[Struct], prefix: str) -> list[str]:

@@ -9,6 +9,7 @@
     │   ├── ResourceTooLarge      resource_too_large
     │   ├── TooManySubscriptions  too_many_subscriptions
     │   ├── ConfigError           config
+    │   ├── ClientSettingsError   client_settings
     │   └── ProjectBusy           project_busy
     └── ServiceError            nothing in the request is wrong
         ├── IndexNotReady         index_not_ready
@@ -37,6 +38,7 @@ __all__ = (
     "ActorStopped",
     "Busy",
     "CallerError",
+    "ClientSettingsError",
     "ConfigError",
     "DatabaseError",
     "DownloadFailed",
@@ -66,6 +68,8 @@ class UbpError(Exception):
     """Base of every error raised on purpose; anything else is a bug."""
 
     code: ClassVar[str]
+    category: ClassVar[str] = "internal"
+    """The kind of failure, for families whose errors are told apart by that alone."""
     cause: str = "The request could not be served."
     hint: str = "Run `ubp doctor` to check the environment."
 
@@ -80,6 +84,8 @@ class UbpError(Exception):
 
 class CallerError(UbpError):
     """The request was understood but cannot be honoured as written."""
+
+    category = "invalid-argument"
 
 
 class ServiceError(UbpError):
@@ -109,6 +115,7 @@ class PageNotFound(CallerError):
     """The page named is not in the index."""
 
     code = "page_not_found"
+    category = "not-found"
     cause = "No indexed page has that path."
     hint = "Run `ubp list-pages` to see every page, or `ubp index` to read new files."
 
@@ -120,6 +127,7 @@ class ResourceNotFound(CallerError):
     """There is nothing to read at this URI, or nothing that may be read."""
 
     code = "resource_not_found"
+    category = "not-found"
     cause = "No indexed page has that URI, or its file is no longer there."
     hint = "Use a URI from resources/list; run `ubp index` if the file is new."
 
@@ -159,6 +167,14 @@ class ConfigError(CallerError):
     code = "config"
     cause = "The settings file ubp.toml cannot be used."
     hint = "Correct it, or delete it to use the defaults; see docs/configuration.md."
+
+
+class ClientSettingsError(CallerError):
+    """A client's settings cannot be read or changed; they are as before."""
+
+    code = "client_settings"
+    cause = "The settings of the client cannot be used."
+    hint = "Run the command again with --print, and add what it shows yourself."
 
 
 class ProjectBusy(CallerError):

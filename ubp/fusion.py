@@ -10,7 +10,7 @@ ones. But a model shows it: where nothing it knows is close, the closest is far.
 
     trust   = 0 at *unrelated*, 1 at *related*, by the similarity of the closest result
     meaning = alpha * (1 + trust) / 2 * min(1, 2 * (1 - missing))
-              * (1 - literal * covered²)
+              * (1 - literal * covered)
     near    = similarity / closest, and missing * words at least
     fit     = words; in another language, FOREIGN * √trust * abroad of the way to near
     score   = (1 - GRAPH) * (meaning * near + (1 - meaning) * fit) + GRAPH * proximity
@@ -31,6 +31,8 @@ All numbers were chosen by measurement on relevance sets; see docs/search-qualit
 import math
 from typing import NamedTuple
 
+from ubp.languages import Language
+
 __all__ = ("FOREIGN", "GRAPH", "Calibration", "Facts", "score", "words_signal")
 
 GRAPH = 0.05
@@ -40,12 +42,23 @@ FOREIGN = 0.5
 """How far being near makes up for words that are those of another language, where
 everything that is close is in that language and the model is sure."""
 
-_SHARE = 0.4
-"""Of the words' signal, what comes of being better than others; the rest comes of
-containing what was asked for."""
 
-_STEEP = 6
-"""Half of the words are far less than half an answer."""
+class _Words(NamedTuple):
+    """What the words' signal is made of."""
+
+    share: float
+    """What comes of being better than others; the rest comes of containing what was
+    asked for."""
+    steep: int
+    """The power of that: half of the words are far less than half an answer."""
+
+
+_WORDS: dict[Language, _Words] = {
+    "en": _Words(0.4, 6),
+    # Looked for in pairs of characters, of which endings and particles are a part: even
+    # an answer has not all of them, and the best by far may have half.
+    "ja": _Words(0.3, 2),
+}
 
 
 class Calibration(NamedTuple):
@@ -104,17 +117,18 @@ class Facts(NamedTuple):
         if self.closest <= 0:
             return 0.0
         present = min(1.0, 2 * (1 - self.missing))
-        beside_words = 1 - self.calibration.literal * self.covered**2
+        beside_words = 1 - self.calibration.literal * self.covered
         return self.alpha * (1 + self.trust) / 2 * present * beside_words
 
 
-def words_signal(share: float, coverage: float) -> float:
+def words_signal(share: float, coverage: float, language: Language) -> float:
     """How well a result fits the words.
 
     *share* compares its BM25 score with the best one, *coverage* is the worth of the
-    words it contains in that of all words asked for.
+    words it contains in that of all words asked for, *language* that of the question.
     """
-    return _SHARE * share + (1 - _SHARE) * coverage**_STEEP
+    words = _WORDS[language]
+    return words.share * share + (1 - words.share) * coverage**words.steep
 
 
 def score(

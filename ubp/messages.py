@@ -180,8 +180,9 @@ class QueryVector(Message, frozen=True):
     values: bytes
     unrelated: float = 0.0
     related: float = 0.0
-    literal: float = 0.0
     """What similarities of that model mean (``ubp/fusion.py``); equal if unknown."""
+    literal: float = 0.0
+    """How far words that are all there outweigh it."""
 
 
 class NoVector(Message, frozen=True):

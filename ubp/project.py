@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ubp import config
 from ubp.config import Settings
@@ -40,6 +41,31 @@ class Project(Struct, frozen=True):
     def embedding_lock(self) -> Path:
         """Held by the one process that makes vectors."""
         return self.derived / "embed.lock"
+
+    @property
+    def board_dir(self) -> Path:
+        """The folder that holds the board. It, and the board, may yet be made."""
+        return Path(os.path.realpath(self.root / self.settings.board.dir))
+
+    def with_board(self, place: str) -> "Project":
+        """The same project with the board at *place*, wherever that is.
+
+        Raises:
+            ConfigError: It is no folder.
+        """
+        try:
+            folder = Path(os.path.realpath(self.root / place))
+            is_folder = folder.is_dir()
+        except (OSError, ValueError):
+            folder, is_folder = self.root, False
+        if not is_folder:
+            raise ConfigError(
+                "--board names something that is not a folder.",
+                cause=f"There is no folder {place!r}.",
+                hint="Give --board the folder that holds .kanban/, or is to.",
+            )
+        board = replace(self.settings.board, dir=str(folder))
+        return replace(self, settings=replace(self.settings, board=board))
 
     def prepare(self) -> None:
         """Make the folder for derived files; git is told to leave it alone."""
@@ -122,4 +148,17 @@ def open_project(root: Path | None = None) -> Project:
             cause=f"{settings.docs_dir or _DOCS!r} is outside the project's root.",
             hint="Use a folder inside the project, or --root on the other one.",
         )
+    if not _leads_inside(root, settings.board.dir):
+        raise ConfigError(
+            "ubp.toml: board.dir leaves the project.",
+            cause=f"{settings.board.dir!r} is outside the project's root.",
+            hint="Use a folder inside the project, or --board for another place.",
+        )
     return Project(root, settings, docs_dir, tuple(unknown))
+
+
+def _leads_inside(root: Path, given: str) -> bool:
+    try:
+        return Path(os.path.realpath(root / given)).is_relative_to(root)
+    except ValueError:  # no path at all
+        return False

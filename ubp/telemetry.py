@@ -12,6 +12,8 @@ An event is a name, not a sentence, and its facts are fields:
     index.no_room, index.room_again
                         the disk is full, and indexing waits; it goes on
     index.set_aside     the index was damaged, and is made anew from the files
+    pack.restored       the index is a new one, and a pack brought back what is in no
+                        file; so many lines of its journal are damaged
     watch.polling       the system cannot tell of changes; files are compared regularly
     watch.restarted     the watched folder was replaced, or went and came back
     serve.took_over     the server that held the project has ended; this one does now
@@ -21,6 +23,11 @@ An event is a name, not a sentence, and its facts are fields:
     actor.restarted     an actor crashed and was started again
     actor.failed        an actor crashed once too often; unless it is the embedder or
                         the announcer, the service stops
+    roots.unknown       the client did not say which folders we may use
+    board.not_followed, board.not_rendered, board.not_healed,
+    board.changed_meanwhile
+                        a board could not be read, its page or indexes not written; a
+                        change was planned anew because somebody saved meanwhile
     announce.failed     whether followed pages have changed could not be found out
     model.preparing, model.loaded, model.fault, model.lost, model.released,
     model.process_ended

@@ -6,6 +6,7 @@ its one declaration here.
 """
 
 from collections.abc import (
+    AsyncIterator,
     Awaitable,
     Callable,
     Collection,
@@ -14,7 +15,7 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import Enum
@@ -22,12 +23,14 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+import anyio
 import apsw
 from msgspec import Struct
 
 from ubp.config import Settings
 from ubp.messages import NoVector, QueryVector, Warned
 from ubp.project import Project
+from ubp.prompts import CompleteArgument, Messages
 from ubp.reading.source import Source
 from ubp.resources import (
     CompleteVariable,
@@ -38,24 +41,34 @@ from ubp.resources import (
     ResourceList,
     Template,
 )
+from ubp.skills import GetSkill, ListSkills, Skill, SkillList
 from ubp.store.vector_blocks import Blocks
 
 __all__ = (
+    "NOBODY",
     "AnyTool",
     "ArrayResult",
+    "Client",
     "Context",
     "Database",
     "Effect",
     "ErrorStyle",
     "FileText",
+    "Jobs",
     "Meaning",
     "Pack",
     "PassageText",
+    "Prompts",
     "Reading",
     "Resources",
+    "Restored",
+    "Skills",
     "Source",
+    "Stir",
+    "Stirs",
     "TextResult",
     "Tool",
+    "Work",
     "phase",
     "timing",
     "tool",
@@ -96,6 +109,11 @@ class Database(Protocol):
     async def run(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
         """``function(connection, *args, **kwargs)``; interrupted when cancelled."""
 
+    async def write(
+        self, function: Callable[..., T], /, *args: Any, **kwargs: Any
+    ) -> T:
+        """The same, for as long as other processes have their turn at writing."""
+
 
 class Meaning(Protocol):
     """What a search by meaning needs beside the database."""
@@ -107,6 +125,85 @@ class Meaning(Protocol):
     async def vector(self, text: str) -> QueryVector | NoVector:
         """The vector of a query, or why there is none."""
 
+
+class Client(Protocol):
+    """Whoever the tools answer."""
+
+    async def roots(self) -> tuple[Path, ...] | None:
+        """The folders it lets us use; None if it has not said."""
+
+    async def notify(self, method: str, params: dict[str, Any]) -> None:
+        """Tell it something that it did not ask for at this moment."""
+
+
+class Stir(NamedTuple):
+    """Something may have changed: at or below these paths, or anywhere if none."""
+
+    paths: frozenset[str]
+    only_to_be_sure: bool = False
+    """Whether nobody gives notice here, so that it is said at regular times."""
+
+
+class Stirs(Protocol):
+    """What stirs in a folder, as it does."""
+
+    async def next(self) -> Stir:
+        """The next thing that stirs, whenever that is; may be cancelled."""
+
+
+Work = Callable[[Callable[[], None]], Awaitable[None]]
+"""A job: given what it calls once it has begun."""
+
+
+class Jobs(Protocol):
+    """Work that goes on after a tool has answered."""
+
+    async def start(self, key: Hashable, work: Work) -> bool:
+        """Have *work* done unless it is, and wait until it has begun; if it is new."""
+
+    def start_soon(self, key: Hashable, work: Work) -> bool:
+        """The same without waiting."""
+
+    def stop(self, key: Hashable) -> bool:
+        """End a job; whether there was one."""
+
+    def stirs(self, folder: Path) -> AbstractAsyncContextManager[Stirs]:
+        """What stirs below *folder* while inside."""
+
+
+class Nobody:
+    """Whom a command answers: no client, and nothing goes on afterwards."""
+
+    async def roots(self) -> tuple[Path, ...] | None:
+        return None
+
+    async def notify(self, method: str, params: dict[str, Any]) -> None:
+        pass
+
+    async def start(self, key: Hashable, work: Work) -> bool:
+        del key, work
+        return False
+
+    def start_soon(self, key: Hashable, work: Work) -> bool:
+        del key, work
+        return False
+
+    def stop(self, key: Hashable) -> bool:
+        del key
+        return False
+
+    @asynccontextmanager
+    async def stirs(self, folder: Path) -> AsyncIterator[Stirs]:
+        """Nothing, for nobody looks."""
+        del folder
+        yield self
+
+    async def next(self) -> Stir:
+        await anyio.sleep_forever()
+        raise AssertionError
+
+
+NOBODY = Nobody()
 
 _timings: ContextVar[dict[str, float] | None] = ContextVar("timings", default=None)
 
@@ -143,6 +240,8 @@ class Context:
     project: Project
     meaning: Meaning
     request_id: str = ""
+    client: Client = NOBODY
+    jobs: Jobs = NOBODY
     started: float = field(default_factory=perf_counter)
 
     def elapsed_ms(self) -> int:
@@ -165,6 +264,10 @@ class Tool(Generic[ArgsT, ResultT]):
     """A call that takes longer is logged with where its time went."""
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The values an argument may have, where the settings decide."""
+    aliases: tuple[str, ...] = ()
+    """Other names it answers to, which no client is shown."""
+    needs_index: bool = True
+    """Whether there has to be a database; otherwise using it may fail."""
 
     @property
     def description(self) -> str:
@@ -200,13 +303,27 @@ class TextResult(Struct, frozen=True, kw_only=True):
 
 
 def tool(
-    name: str, effect: Effect, *, slow_ms: int = 200
+    name: str,
+    effect: Effect,
+    *,
+    slow_ms: int = 200,
+    aliases: tuple[str, ...] = (),
+    needs_index: bool = True,
 ) -> Callable[[Handler[ArgsT, ResultT]], Tool[ArgsT, ResultT]]:
     """Declare the decorated handler as the tool *name*."""
 
     def declare(handler: Handler[ArgsT, ResultT]) -> Tool[ArgsT, ResultT]:
         types = handler.__annotations__
-        return Tool(name, effect, types["args"], types["return"], handler, slow_ms)
+        return Tool(
+            name,
+            effect,
+            types["args"],
+            types["return"],
+            handler,
+            slow_ms,
+            aliases=aliases,
+            needs_index=needs_index,
+        )
 
     return declare
 
@@ -235,6 +352,7 @@ class Reading(Generic[RecordT]):
     it was, every file is read again."""
     record: type[RecordT]
     read: Callable[[FileText], tuple[RecordT, list[Warned]]]
+    """Raises ``CallerError`` for a file that cannot be taken; its message says why."""
     save: Callable[[apsw.Connection, str, str, RecordT, bool], None]
     """Of path, digest and record; and whether the page counts as read for the first
     time."""
@@ -266,10 +384,47 @@ class Resources(Generic[StateT]):
     """What the database says of each URI that exists. Asked when the database has
     changed."""
     token: Callable[[Project, StateT], Hashable]
-    """What of a state is another when a client should read again; may look at files,
-    not at the database. Asked twice a second for everything that is followed."""
+    """What of a state is another when a client should read again, None where there is
+    nothing to read; may look at files, not at the database. Asked twice a second for
+    everything that is followed."""
     list_token: Callable[[apsw.Connection], Hashable]
     """Something that is another when resources came or went; cheap."""
+    list_token_of_files: Callable[[Project], Hashable] | None = None
+    """The same, where that is seen from files. Asked twice a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """What of a pack clients may offer people to open a talk with.
+
+    A prompt is declared as a tool is: its arguments are a struct, whose docstring is
+    what people read. It is listed as a prompt and not as a tool, and only reads.
+    """
+
+    offered: tuple[Tool[Any, Messages], ...]
+    complete: Tool[CompleteArgument, Completions] | None = None
+    """For the arguments of any of them; its name has a dot, as no listed tool may
+    have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skills:
+    """What of a pack clients may attach as skills; they read it as its resources.
+
+    The tools are not listed, like those behind resources.
+    """
+
+    listing: Tool[ListSkills, SkillList]
+    get: Tool[GetSkill, Skill]
+    """Raises ``ResourceNotFound``."""
+
+
+class Restored(NamedTuple):
+    """What a pack brought back into a new database."""
+
+    number: int
+    lost: int
+    """What could not be brought back, because it is damaged."""
 
 
 class PassageText(NamedTuple):
@@ -298,10 +453,17 @@ class Pack:
     indented_text: bool = False
     """Whether the text block of a result is indented rather than compact."""
     resources: Resources[Any] | None = None
+    prompts: Prompts | None = None
+    skills: Skills | None = None
     extra_tools: tuple[AnyTool, ...] = ()
     """Tools that are there only where the settings ask for them."""
     wants_extra_tools: Callable[[Settings], bool] = lambda _: False
     choices: Callable[[Settings], Mapping[str, tuple[str, ...]]] | None = None
     """The values that arguments of its tools may have, by name of the argument."""
+    begin: Callable[[Project, Jobs, Client], None] | None = None
+    """What it wants to go on for as long as a service runs; must not wait."""
     counts: Callable[[apsw.Connection], Mapping[str, int]] | None = None
     """What it holds, by a word for it: for ``ubp status`` and ``ubp index``."""
+    restore: Callable[[apsw.Connection], Restored] | None = None
+    """Of a pack whose truth is the database: called whenever that is opened for
+    writing, to bring back what it holds elsewhere too if the database is a new one."""

@@ -109,7 +109,7 @@ def _by_vector(
     """By similarity alone; nothing without a vector."""
     if vector is None:
         return Ranking([], [])
-    meaning = by_meaning(db, blocks, vector, None, language_of(text))
+    meaning = by_meaning(db, blocks, vector, None, language_of(text)).pages
     pages = queries.pages(db, meaning)
     ordered = sorted(
         pages.values(), key=lambda page: (-meaning[page.id].similarity, page.path)

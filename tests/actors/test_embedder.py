@@ -232,6 +232,17 @@ async def test_a_nudge_has_new_texts_embedded_and_changed_ones_again(
         assert sum(len(batch.made) for batch in rig.batches) == 3
 
 
+async def test_a_query_has_embedded_what_another_process_stored(tiny: Path) -> None:
+    async with running(tiny, {"a.md": "cat"}) as rig:
+        await rig.completed(1)
+        await rig.at_rest()
+        await rig.save("b.md", "dog")
+
+        assert isinstance(await rig.query("tree"), QueryVector)
+
+        await rig.completed(2)
+
+
 async def test_the_end_of_nudges_has_the_rest_embedded(tiny: Path) -> None:
     async with running(tiny, {"a.md": "cat"}) as rig:
         await rig.completed(1)

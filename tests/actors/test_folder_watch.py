@@ -200,10 +200,8 @@ def test_now_and_then_it_is_everything_to_be_sure(
     with watching(source) as watch:
         (source.folder / "lost").mkdir()
         assert watch._heard(PATIENCE_MS) == {"lost"}  # and nobody does anything
-        with monkeypatch.context() as often:
-            often.setattr(routine, "OFTEN", 0)
-            watch._routine.found_something()
-            notice = watch.wait()
+        watch._routine._next = 0.0
+        notice = watch.wait()
         assert notice is not None
         assert notice.everything
         assert notice.surprise is not None

@@ -160,6 +160,18 @@ async def test_a_folder_that_went_and_came_back_is_looked_at_whole(
         await heard.of("sub/a.md")
 
 
+async def test_a_folder_made_later_is_watched_as_soon_as_it_is_there(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notices, "_POLL", 3_600)
+    later = folder / "later"
+    async with listening(later) as heard:
+        later.mkdir()
+        await heard.everything()
+        (later / "a.md").write_text("x")
+        await heard.of("a.md")
+
+
 async def test_where_there_are_no_notices_one_looks_now_and_then(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ubp.actors.routine import CALM, COSTS, OFTEN, RARELY, STORM, Routine
@@ -32,7 +32,7 @@ def test_while_nothing_is_heard_looks_become_rarer_up_to_a_point() -> None:
 def test_what_is_heard_is_followed_by_a_look_soon_enough() -> None:
     routine = Routine(0, cost=0)
     assert [*pauses(routine, 0, 5)][-1] == RARELY
-    now = sum(pauses(Routine(0, cost=0), 0, 5)) + 1_000
+    now = sum(pauses(Routine(0, cost=0), 0, 5)) + 500
 
     routine.heard(now)
     routine.heard(now + 50)
@@ -79,6 +79,8 @@ def test_with_pauses_between_them_notices_are_no_storm() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 500), st.sampled_from("hlf")), max_size=50))
+@example([(500.0, "f"), (400.0, "h")])
+@example([(450.0, "l"), (500.0, "l"), (400.0, "h")])
 def test_whatever_happens_a_look_comes_in_time(
     steps: list[tuple[float, str]],
 ) -> None:

@@ -450,8 +450,12 @@ async def test_what_is_gone_waits_for_a_place_where_it_may_be_now(
             await watcher.notice("new.md")
             await anyio.sleep(0.01)
 
-        assert await watcher.next() == (FileChanged, "new.md")
-        assert await watcher.next() == (FileGone, "old.md")
+        # More than once, where this took so long that the new place came to rest.
+        heard = [await watcher.next()]
+        while heard[-1] == (FileChanged, "new.md"):
+            heard.append(await watcher.next())
+        assert len(heard) > 1
+        assert heard[-1] == (FileGone, "old.md")
 
 
 @asynccontextmanager

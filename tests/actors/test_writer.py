@@ -255,6 +255,25 @@ async def test_stored_texts_nudge_the_embedder_which_finds_them_waiting(
         assert waiting.pack == "docs"
 
 
+async def test_a_tool_that_writes_nudges_the_embedder(tmp_path: Path) -> None:
+    async with running(tmp_path) as rig:
+        await ask(rig.calls, RunTool("test_add", Nothing(), "r"), within=PATIENCE)
+
+        assert await soon(rig.nudges) == TextsChanged()
+
+
+async def test_a_tool_may_write_after_the_last_file(tmp_path: Path) -> None:
+    async with running(tmp_path) as rig:
+        rig.events.close()
+        with anyio.fail_after(PATIENCE):
+            assert [each async for each in rig.nudges] == []
+
+        await ask(rig.calls, RunTool("test_add", Nothing(), "r"), within=PATIENCE)
+
+        sql = "SELECT count(*) FROM sqlite_schema WHERE name = 'added'"
+        assert await rig.session.run(lambda db: db.execute(sql).get) == 1
+
+
 async def test_nudges_nobody_takes_do_not_stop_the_writer(tmp_path: Path) -> None:
     """The edge of the cycle that cannot block."""
     async with running(tmp_path) as rig:

@@ -112,7 +112,7 @@ def test_the_doctor_makes_a_vector(run: Run) -> None:
 
 @pytest.fixture
 def _no_japanese(monkeypatch: pytest.MonkeyPatch) -> None:
-    without_japanese(monkeypatch, "pieces.json is damaged")
+    without_japanese(monkeypatch, "pieces.model is damaged")
 
 
 @pytest.mark.usefixtures("_no_japanese")
@@ -127,7 +127,7 @@ def test_without_its_japanese_the_default_works_in_english_and_says_what_to_do(
     assert (progress["completed"], progress["unknown_language"]) == (4, 2)
     for command in (("status", "--json"), ("doctor", "--json"), ("model", "info")):
         told = run(*command).out.replace("\n", " ")
-        assert "pieces.json is damaged" in told, command
+        assert "pieces.model is damaged" in told, command
         assert "pip install" in told, command
     assert run("model", "list", "--json").value["models"][0]["languages"] == ["en"]
 

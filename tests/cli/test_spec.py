@@ -174,3 +174,26 @@ def test_no_command_gives_more_than_the_policy_allows(run: Run, tmp_path: Path) 
             assert done.code == 0, done.err
             # Twice an excerpt of 1,200 characters: as such, and as the snippet.
             assert (done.out + done.err).count("secret") <= 2 * 172
+
+
+def test_a_specification_cannot_steer_the_terminal(run: Run, tmp_path: Path) -> None:
+    steering = "\x1b]0;title\x07 \x1b[31mred \x9b2J"
+    write_files(
+        tmp_path, {"p.html": page_html(("a", f"T{steering}", f"Words {steering}"))}
+    )
+    run("spec", "ingest", "demo")
+
+    for asked in (("search", "demo", "words"), ("get", "demo", "a"), ("plan", "demo")):
+        done = run("spec", *asked)
+
+        assert done.code == 0
+        assert "T\ufffd]0;title" in done.out
+        assert not set("\x1b\x07\x9b") & set(done.out)
+
+
+def test_a_base_that_cannot_begin_a_link_is_wrong_usage(
+    run: Run, tmp_path: Path
+) -> None:
+    write_files(tmp_path, {"p.html": FIRST})
+
+    assert run("spec", "ingest", "demo", "--base-url", "javascript:x").code == 2

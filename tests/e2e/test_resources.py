@@ -25,6 +25,8 @@ from ubp.packs.docs.uris import page_uri
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("era", ERAS)]
 
 UBP = [sys.executable, "-m", "ubp"]
+_ALONE = ["--quiet", "--packs", "docs"]
+"""Of other packs there would be other resources in the lists."""
 
 A, KEY = "ubp://docs/a.md", "ubp://docs/guides/%E9%8D%B5%20100%25.md"
 PAGES = {
@@ -48,7 +50,7 @@ async def connected(
     """A client of a server that knows so many pages, or more than fit one list."""
     server = StdioServerParameters(
         command=UBP[0],
-        args=[*UBP[1:], "serve", "--root", str(root), "--quiet", *options],
+        args=[*UBP[1:], "serve", "--root", str(root), *_ALONE, *options],
         env=dict(os.environ),
     )
     async with Client(server, mode=era, message_handler=heard.message) as client:

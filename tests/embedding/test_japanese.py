@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from models import without_japanese
+from sentencepiece import SentencePieceProcessor
 from strategies import anything, mixed
 
 from ubp.config import EmbeddingSettings
@@ -120,7 +121,7 @@ def test_the_files_are_whole_and_small() -> None:
     assert (japanese.FOLDER / japanese.CARD).is_file()
 
 
-@pytest.mark.parametrize("name", ["pieces.json", "learnt.safetensors", "SHA256SUMS"])
+@pytest.mark.parametrize("name", ["pieces.model", "learnt.safetensors", "SHA256SUMS"])
 def test_a_missing_file_is_named(copy: Path, name: str) -> None:
     (copy / name).unlink()
 
@@ -128,7 +129,7 @@ def test_a_missing_file_is_named(copy: Path, name: str) -> None:
     assert japanese.digest(copy) is None
 
 
-@pytest.mark.parametrize("name", ["pieces.json", "learnt.safetensors"])
+@pytest.mark.parametrize("name", ["pieces.model", "learnt.safetensors"])
 def test_a_damaged_file_is_named(copy: Path, name: str) -> None:
     whole = (copy / name).read_bytes()
     (copy / name).write_bytes(whole[:-1])
@@ -136,7 +137,7 @@ def test_a_damaged_file_is_named(copy: Path, name: str) -> None:
     assert name in (japanese.fault(copy) or "")
 
 
-@pytest.mark.parametrize("name", ["pieces.json", "learnt.safetensors", "SHA256SUMS"])
+@pytest.mark.parametrize("name", ["pieces.model", "learnt.safetensors", "SHA256SUMS"])
 def test_files_that_go_or_change_under_a_running_program_are_noticed(
     copy: Path, name: str
 ) -> None:
@@ -164,7 +165,7 @@ def test_damaged_sums_are_a_fault(copy: Path, content: str) -> None:
 @pytest.fixture
 def without(monkeypatch: pytest.MonkeyPatch) -> None:
     """No Japanese, as with files that were lost."""
-    without_japanese(monkeypatch, "pieces.json is missing")
+    without_japanese(monkeypatch, "pieces.model is missing")
 
 
 @pytest.mark.usefixtures("without")
@@ -192,7 +193,7 @@ def test_with_them_it_knows_both_and_its_vectors_are_told_apart(
     assert library.shortcoming(EmbeddingSettings(), tmp_path) is None
     identity = library.identity(DEFAULT, tmp_path)
 
-    without_japanese(monkeypatch, "pieces.json is missing")
+    without_japanese(monkeypatch, "pieces.model is missing")
 
     assert library.identity(DEFAULT, tmp_path) != identity
 
@@ -312,9 +313,8 @@ def test_something_that_is_no_adapter_is_refused(made: Path, tmp_path: Path) -> 
 
 def test_the_pieces_are_normal_text() -> None:
     """What NFKC would change could never be found in normalised text."""
-    import tokenizers
-
-    found = tokenizers.Tokenizer.from_file(str(japanese.pieces_file())).get_vocab()
+    pieces = SentencePieceProcessor(model_file=str(japanese.pieces_file()))
+    found = [pieces.id_to_piece(number) for number in range(pieces.vocab_size())]
     changed = [p for p in found if unicodedata.normalize("NFKC", p) != p]
 
     assert len(changed) < len(found) / 100

@@ -15,7 +15,7 @@ import ubp.packs
 from ubp.packs import discover, enabled
 from ubp.protocol.catalog import describe
 from ubp.store import migrations
-from ubp.toolkit import AnyTool, Effect, Pack, Resources
+from ubp.toolkit import AnyTool, Effect, Pack, Prompts, Resources
 
 PACKS = list(discover())
 TOOLS = [tool for pack in PACKS for tool in (*pack.tools, *pack.extra_tools)]
@@ -36,6 +36,27 @@ NAMES = {
         "build_learning_plan",
     },
     "notes": {"search_docs", "get_doc", "list_tags"},
+    "registry": {
+        "kp_search_skill",
+        "kp_search_knowledge",
+        "kp_contribute_skill",
+        "kp_contribute_knowledge",
+        "kp_validate_unit",
+        "kp_reputation_query",
+    },
+    "board": {
+        "kanban_new",
+        "kanban_move",
+        "kanban_done",
+        "kanban_update",
+        "kanban_list",
+        "kanban_tree",
+        "kanban_watch",
+        "kanban_relations_set",
+        "kanban_notes_append",
+        "kanban_notes_list",
+        "kanban_get",
+    },
 }
 EXTRA_NAMES = {
     "notes": {
@@ -134,6 +155,33 @@ def test_the_tools_behind_resources_only_read_and_have_names_no_client_can_call(
     for tool in (resources.listing, resources.read, resources.complete):
         assert tool is None or tool.effect is Effect.READ
         assert tool is None or tool.name.startswith(f"{pack.name}.")
+
+
+PROMPTS = [(pack, pack.prompts) for pack in PACKS if pack.prompts is not None]
+
+
+@pytest.mark.parametrize(("pack", "prompts"), PROMPTS)
+def test_prompts_only_read_and_are_no_tools(pack: Pack, prompts: Prompts) -> None:
+    called = {tool.name for tool in TOOLS}
+    for prompt in prompts.offered:
+        assert prompt.effect is Effect.READ
+        assert re.fullmatch(r"[a-zA-Z0-9_-]{1,60}", prompt.name)
+        assert prompt.name not in called
+        assert len(prompt.description) > 40
+    complete = prompts.complete
+    assert complete is None or complete.effect is Effect.READ
+    assert complete is None or complete.name.startswith(f"{pack.name}.")
+
+
+@pytest.mark.parametrize("pack", [pack for pack in PACKS if pack.skills is not None])
+def test_skills_are_read_as_resources_and_their_tools_cannot_be_called(
+    pack: Pack,
+) -> None:
+    assert pack.resources is not None
+    assert pack.skills is not None
+    for tool in (pack.skills.listing, pack.skills.get):
+        assert tool.effect is Effect.READ
+        assert tool.name.startswith(f"{pack.name}.")
 
 
 @pytest.fixture

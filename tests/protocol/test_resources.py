@@ -227,7 +227,6 @@ async def test_a_completion_may_depend_on_what_was_chosen_before(
         (ref(TEMPLATE), "nothing"),
         (ref("ubp://docs/a.md"), "path"),
         (ref("file:///{path}"), "path"),
-        (types.PromptReference(name="nothing"), "path"),
     ],
 )
 async def test_what_cannot_be_completed_is_an_invalid_parameter(
@@ -249,7 +248,6 @@ async def test_clients_are_told_what_can_be_done_with_resources(
         assert capabilities.resources is not None
         assert capabilities.resources.subscribe
         assert capabilities.completions is not None
-        assert capabilities.prompts is None
 
 
 async def test_the_tools_behind_resources_cannot_be_called(

@@ -7,6 +7,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from contributions import skill_text, trace
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 from waiting import until
@@ -56,8 +57,30 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("list_tags", {}),
     ("list_languages", {}),
     ("list_versions", {"language": "go"}),
+    ("kp_contribute_skill", {"skill_md_content": skill_text()}),
+    ("kp_contribute_knowledge", {"unit": trace(), "visibility": "network"}),
+    ("kp_search_skill", {"query": ""}),
+    ("kp_search_knowledge", {"query": "figures"}),
+    ("kp_reputation_query", {"agent_id": "kp:agent:local"}),
+    ("kanban_new", {"title": "A card"}),
+    ("kanban_list", {"query": "card"}),
+    ("kanban_relations_set", {}),
+    ("kanban_watch", {}),
 ]
-ELSEWHERE = {"get_doc", "search_spec", "get_section", "build_learning_plan"}
+ELSEWHERE = {
+    "get_doc",
+    "search_spec",
+    "get_section",
+    "build_learning_plan",
+    "kp_validate_unit",
+    "kanban_get",
+    "kanban_move",
+    "kanban_done",
+    "kanban_update",
+    "kanban_tree",
+    "kanban_notes_append",
+    "kanban_notes_list",
+}
 """Tools with nothing to answer from in this project; their packs' tests do the same."""
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from unittest.mock import patch
 
 import msgspec
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import anything, front_matter
 
+from ubp.reading import frontmatter
 from ubp.reading.frontmatter import INVALID, LARGEST_BLOCK, FrontMatter, split
 
 YAML_CASES = Path(__file__).parents[3] / "shared/corpora/bad_input/yaml_cases.jsonl"
@@ -266,3 +268,105 @@ def test_number_beyond_all_bounds_can_still_be_json() -> None:
     found = split(f"---\na: !!int 0x{'f' * 5_000}\n---\nbody")
 
     assert msgspec.json.encode(found.values)
+
+
+_TOKENS = st.sampled_from(
+    [
+        "title",
+        "id",
+        "labels",
+        "true",
+        "null",
+        "no",
+        "yes",
+        "P1",
+        "01HZY3K5E0",
+        "1e5",
+        "12",
+        "0",
+        "012",
+        "1.5",
+        "2024-05-06",
+        "2024-05-06T07:08:09Z",
+        '"a"',
+        "'b'",
+        '"a:',
+        'b"',
+        "日本語",
+        "é",
+        "[",
+        "]",
+        ",",
+        ":",
+        "#",
+        "-",
+        "?",
+        "!",
+        "&",
+        "*",
+        "{",
+        "}",
+        "|",
+        ">",
+        "%",
+        "@",
+        "`",
+        "=",
+        "~",
+        ".",
+        "/",
+        "(",
+        ")",
+        ";",
+        "a-b",
+        "a_b",
+        "\\",
+        "\u2028",
+        "\x85",
+        "\ufeff",
+        "\t",
+    ]
+)
+_LINES = st.lists(
+    st.tuples(
+        st.sampled_from(["title", "id", "a-b", "_x", "null", "True", "k k", "日"]),
+        st.sampled_from([": ", ":", " : ", ":  "]),
+        st.lists(_TOKENS, max_size=4).flatmap(
+            lambda each: st.sampled_from(
+                [" ".join(each), ", ".join(each), "".join(each)]
+            )
+        ),
+        st.sampled_from(["{}", "[{}]", '"{}"', "'{}'", "{} ", "{} # c"]),
+    ).map(lambda parts: parts[0] + parts[1] + parts[3].replace("{}", parts[2])),
+    min_size=1,
+    max_size=3,
+)
+
+
+@given(_LINES)
+def test_what_is_read_quickly_is_what_yaml_says(lines: list[str]) -> None:
+    block = "\n".join([*lines, ""])
+    quick = frontmatter._simple(block)
+
+    if quick is not None:
+        with patch.object(frontmatter, "_simple", return_value=None):
+            assert split(f"---\n{block}---\n") == FrontMatter(quick, "", [])
+
+
+def test_a_usual_block_is_read_quickly() -> None:
+    block = (
+        "id: 01HZY3K5E00000000000000001\ntitle: Write the parser (part 2)\nsize: 3\n"
+        'labels: [backend, "needs review"]\ncreated_at: "2024-05-01T08:00:00Z"\n'
+        "due: 2024-05-01\nlane: 検索\nnone: []\n"
+    )
+
+    assert frontmatter._simple(block) == {
+        "id": "01HZY3K5E00000000000000001",
+        "title": "Write the parser (part 2)",
+        "size": 3,
+        "labels": ["backend", "needs review"],
+        "created_at": "2024-05-01T08:00:00Z",
+        "due": "2024-05-01",
+        "lane": "検索",
+        "none": [],
+    }

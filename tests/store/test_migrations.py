@@ -186,6 +186,7 @@ def test_every_table_of_a_pack_begins_with_its_name() -> None:
     core = {"file", "file_by_digest", "failure", "warning", "migration", "reading"}
     core |= {"model", "passage", "vector", "slot", "vector_block", "vector_data"}
     core |= {"vector_counter", "model_state", "passage_state", "passage_waiting"}
+    core |= {"mention"}
     packs = tuple(f"{pack.name}_" for pack in discover())
 
     strangers = [

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ubp.store import nearest as searching
 from ubp.store import vector_blocks
 from ubp.store.connection import open_reader, snapshot, transaction
-from ubp.store.nearest import Near, each_nearest, nearest
+from ubp.store.nearest import Near, each_nearest, nearest, similar
 from ubp.store.vector_blocks import Blocks
 from ubp.store.vectors import (
     ModelRow,
@@ -102,6 +102,23 @@ def test_few_rows_are_found_exactly(
         if allowed is not None:
             truth = [near for near in truth if near.row in allowed]
         assert found == truth[:limit]
+        db.close()
+
+
+@given(st.integers(1, 40), st.integers(0, 2**32 - 1), st.sets(st.integers(-2, 50)))
+def test_certain_rows_are_as_near_as_they_are_among_all(
+    count: int, seed: int, rows: set[int]
+) -> None:
+    with places(8):
+        db = fresh()
+        values = clustered(count, 70, seed)
+        model = fill(db, values)
+        query = clustered(1, 70, seed + 1)[0]
+
+        found = similar(db, model, "docs", query, rows)
+
+        assert found == [near for near in by_force(values, query) if near.row in rows]
+        assert similar(db, model, "notes", query, rows) == []
         db.close()
 
 

@@ -1,10 +1,10 @@
 """Further pieces for common words, where the packages for training are installed."""
 
 import importlib
-import json
 from pathlib import Path
 
 import pytest
+from sentencepiece import SentencePieceProcessor
 
 from ubp.embedding import japanese
 
@@ -54,5 +54,8 @@ def test_common_words_that_were_cut_become_pieces_and_nothing_else_changes(
 
 
 def _pieces(folder: Path) -> dict[str, float]:
-    described = json.loads(japanese.pieces_file(folder).read_text(encoding="utf-8"))
-    return dict(described["model"]["vocab"])
+    pieces = SentencePieceProcessor(model_file=str(japanese.pieces_file(folder)))
+    return {
+        pieces.id_to_piece(number): pieces.get_score(number)
+        for number in range(pieces.vocab_size())
+    }

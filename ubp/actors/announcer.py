@@ -6,10 +6,10 @@ number SQLite raises with every commit, and only if that is another one at the r
 at the files that decide how far a page can be trusted.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from contextlib import suppress
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 import anyio
 import apsw
@@ -32,6 +32,13 @@ FollowCall = Call[FollowResources, frozenset[str]]
 
 LOOK_EVERY = 0.5
 """Seconds."""
+
+
+class _ListToken(NamedTuple):
+    """What the lists of all packs come to: in the database, and on disk."""
+
+    rows: Hashable
+    files: Hashable
 
 
 class Announcer:
@@ -108,7 +115,8 @@ class Announcer:
         if new or newly_listed:
             # As they are at this moment: whatever happens from now on is noticed.
             look = await self._session.run(self._read, new, newly_listed)
-            followed.begin(look, listed=newly_listed)
+            there = {uri: seen for uri, seen in look.resources.items() if seen.is_there}
+            followed.begin(look._replace(resources=there), listed=newly_listed)
         followed.keep(request.uris, listed=request.listed)
         return frozenset(followed.resources)
 
@@ -136,7 +144,10 @@ class Announcer:
             uri: self._seen(each.resources, each.state)
             for uri, each in followed.resources.items()
         }
-        return now, Look(seen, followed.list_token)
+        token: Hashable = followed.list_token
+        if followed.listed and isinstance(token, _ListToken):
+            token = token._replace(files=self._listed_files())
+        return now, Look(seen, token)
 
     def _read(self, db: apsw.Connection, uris: Collection[str], listed: bool) -> Look:
         """What there is of *uris*, and of the list."""
@@ -148,7 +159,15 @@ class Announcer:
                 seen |= {uri: self._seen(resources, states[uri]) for uri in states}
         if not listed:
             return Look(seen)
-        return Look(seen, tuple(each.list_token(db) for each in self._resources))
+        rows = tuple(each.list_token(db) for each in self._resources)
+        return Look(seen, _ListToken(rows, self._listed_files()))
+
+    def _listed_files(self) -> Hashable:
+        return tuple(
+            each.list_token_of_files(self._project)
+            for each in self._resources
+            if each.list_token_of_files is not None
+        )
 
     def _seen(self, resources: Resources[Any], state: Any) -> Seen:
         token = None if state is None else resources.token(self._project, state)

@@ -5,6 +5,7 @@ a nudge only says that it is worth looking.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import anyio
@@ -131,6 +132,8 @@ class Embedder:
         self._progress = progress
         self._again = again
         self._turn = turn
+        self._stirred = anyio.Event()
+        """That a query found texts waiting which nobody told us of."""
 
     async def run(self) -> None:
         async with anyio.create_task_group() as group:
@@ -168,6 +171,13 @@ class Embedder:
                 remote = self._project.settings.embedding.provider == "http"
                 answer = NoVector(self._progress.not_embedded, failed=remote)
             call.answer(answer)
+        await self._look_what_waits()
+
+    async def _look_what_waits(self) -> None:
+        """Another process may have stored texts, and it cannot nudge us."""
+        with suppress(UbpError):  # whoever asks next is told of it
+            if await self._session.run(vectors.count_waiting, 1):
+                self._stirred.set()
 
     # -- passages ----------------------------------------------------------------------
 
@@ -184,14 +194,25 @@ class Embedder:
                 self._tell(error)
                 again = _ROOM_AGAIN if isinstance(error, NoRoom) else _LOOK_AGAIN
             with anyio.move_on_after(again):
-                try:
-                    await self._nudges.receive()
-                except anyio.EndOfStream:
-                    ended = True
+                ended = await self._until_something_waits(look=again is None)
         try:
             await self._embed_all(processes)
         except UbpError as error:
             self._tell(error)
+
+    async def _until_something_waits(self, *, look: bool) -> bool:
+        """Whether it is the end that was waited for; *look*: queries may tell, too."""
+        ended = False
+        async with anyio.create_task_group() as group:
+            if look:
+                group.start_soon(_cancel_when, self._stirred, group.cancel_scope)
+            try:
+                await self._nudges.receive()
+            except anyio.EndOfStream:
+                ended = True
+            group.cancel_scope.cancel()
+        self._stirred = anyio.Event()
+        return ended
 
     async def _embed_all(self, processes: ModelProcesses) -> None:
         """Until no text waits for a vector."""
@@ -340,6 +361,11 @@ class Embedder:
             if number and size > limit.characters:
                 return _Next(batch[:number], lost)
         return _Next(batch, lost)
+
+
+async def _cancel_when(event: anyio.Event, scope: anyio.CancelScope) -> None:
+    await event.wait()
+    scope.cancel()
 
 
 def _left(db: apsw.Connection) -> int:

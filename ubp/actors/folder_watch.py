@@ -57,6 +57,8 @@ class Notice(NamedTuple):
     """It may be anywhere."""
     surprise: threading.Event | None = None
     """To be set if there is something after all: it is only to be sure."""
+    polled: bool = False
+    """Whether nobody gives notice here, and this is a look at regular times."""
 
 
 EVERYTHING = Notice(frozenset(), everything=True)

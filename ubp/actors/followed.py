@@ -25,6 +25,10 @@ class Seen(NamedTuple):
     """What the database said of it; None if it is gone."""
     token: Hashable
 
+    @property
+    def is_there(self) -> bool:
+        return self.state is not None and self.token is not None
+
 
 class Look(NamedTuple):
     """What was seen at one moment."""

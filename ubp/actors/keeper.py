@@ -8,7 +8,7 @@ a new one from the files, and all begin again with that.
 
 import threading
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from time import monotonic
 
@@ -18,7 +18,7 @@ import anyio.to_thread
 
 from ubp.errors import IndexDamaged, IndexNotReady, innermost
 from ubp.project import Project
-from ubp.store import damage
+from ubp.store import damage, texts_waiting
 from ubp.store.lock import Claim
 from ubp.telemetry import get_logger
 
@@ -46,6 +46,9 @@ class Keeper:
         self._damaged = anyio.Event()
         self._began: str | None = None
         self._wait_for_owner = False
+        self._told: int | None = None
+        self.texts_stored: Callable[[], None] = _nobody
+        """Called when another process says that it has stored texts."""
         self._alarms: deque[float] = deque(maxlen=_MOST_REPLACED + 1)
 
     @property
@@ -62,6 +65,8 @@ class Keeper:
         self._turn = anyio.Event()
         # Before it is opened: if it is replaced meanwhile, that is noticed.
         self._began = await anyio.to_thread.run_sync(damage.identity, self._database)
+        self._told = await anyio.to_thread.run_sync(texts_waiting.told, self._database)
+        self.texts_stored = _nobody
         if self.owns:
             self._turn.set()
         return self._turn, self._damaged
@@ -195,12 +200,19 @@ class Keeper:
             return True  # somebody deleted the lock, and another was quicker
         if damage.identity(self._database) != self._began:
             return True
+        if (told := texts_waiting.told(self._database)) != self._told:
+            self._told = told
+            anyio.from_thread.run_sync(self.texts_stored)
         if self.owns and damage.reported(self._database):
             intact = damage.is_intact(self._database)
             damage.withdraw(self._database)
             if not intact:
                 anyio.from_thread.run_sync(self._damaged.set)
         return self._damaged.is_set()
+
+
+def _nobody() -> None:
+    """Nobody wants to know."""
 
 
 async def _set_when(event: anyio.Event, wake: threading.Event) -> None:

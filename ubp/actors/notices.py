@@ -39,13 +39,13 @@ log = get_logger("watcher")
 
 _POLL = 2.0
 """Seconds between two looks at everything, where nobody gives notice. Watching begins
-anew no more often either, whatever goes wrong."""
+anew no more often either, whatever goes wrong; unless it was for the folder to come."""
 
 _TRY_AGAIN = 60.0
 """Seconds until a system that could not watch is asked again."""
 
-_COME_BACK = 1.0
-"""Seconds between two looks for a folder that has gone."""
+_COME_BACK = 0.25
+"""Seconds between two looks for a folder that has gone, or has never been there."""
 
 
 async def watch_folder(
@@ -76,9 +76,11 @@ async def watch_folder(
                 await _poll(heard)
         except (Gone, Misheard) as reason:
             log.info("watch.restarted", reason=str(reason))
+            is_there = await anyio.to_thread.run_sync(_can_be_listed, folder)
             await begun.waiting()
             await _return_of(folder)
-            await anyio.sleep_until(pause)
+            if is_there:
+                await anyio.sleep_until(pause)
 
 
 class _Beginnings:
@@ -121,7 +123,7 @@ async def _poll(heard: Outbox[Notice]) -> None:
         await anyio.sleep(_POLL)
         # Whoever has not finished with the last one finds nothing new in another.
         with suppress(anyio.WouldBlock):
-            heard.send_nowait(EVERYTHING)
+            heard.send_nowait(EVERYTHING._replace(polled=True))
 
 
 async def _return_of(folder: Path) -> None:

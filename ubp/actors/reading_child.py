@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from ubp.actors.frames import read_frame, write_frame
 from ubp.config import Settings
+from ubp.errors import CallerError
 from ubp.messages import (
     FileChanged,
     FileGone,
@@ -100,7 +101,10 @@ def outcome(
         )
     if "\x00" in text:
         return ParseFailed(pack, path, "Contains NUL bytes, so it is not text.", stamp)
-    record, warnings = reading.read(FileText(path, normalise(text), project))
+    try:
+        record, warnings = reading.read(FileText(path, normalise(text), project))
+    except CallerError as error:
+        return ParseFailed(pack, path, error.message, stamp)
     encoded = msgspec.msgpack.encode(record)
     warned = tuple(warnings)
     return FileParsed(pack, path, stamp, digest, encoded, warned, change.reset)

@@ -28,6 +28,7 @@ class Routine:
     def __init__(self, now: float, cost: float) -> None:
         self._pause = OFTEN
         self._looked = now
+        self._next = now + OFTEN
         self._cost = cost
         self._heard_since = False
         self._begun = self._last = now
@@ -38,7 +39,7 @@ class Routine:
             return False
         if self._stormy and now >= self._last + CALM:
             return True
-        return now >= self._looked + self._pause
+        return now >= self._next
 
     def heard(self, now: float) -> None:
         """Something was heard: others may have been lost."""
@@ -48,15 +49,18 @@ class Routine:
         self._stormy |= now >= self._begun + STORM
         if not self._heard_since:
             self._heard_since = True
-            self._pause = now - self._looked + OFTEN
+            # Sooner than it would have been, never later.
+            self._next = min(self._next, now + OFTEN)
 
     def looked(self, now: float, cost: float) -> None:
         """Everything is looked at, and it cost so much to list it."""
         self._pause = OFTEN if self._heard_since else min(2 * self._pause, RARELY)
         self._looked = self._begun = now
+        self._next = now + self._pause
         self._cost = cost
         self._heard_since = self._stormy = False
 
     def found_something(self) -> None:
         """There was something of which nobody had told: one cannot rely on it here."""
         self._pause = OFTEN
+        self._next = min(self._next, self._looked + OFTEN)

@@ -12,7 +12,16 @@ from ubp.messages import RunTool
 from ubp.packs import operations_of
 from ubp.project import Project
 from ubp.telemetry import get_logger
-from ubp.toolkit import Context, Database, Meaning, Pack, timing
+from ubp.toolkit import (
+    NOBODY,
+    Client,
+    Context,
+    Database,
+    Jobs,
+    Meaning,
+    Pack,
+    timing,
+)
 
 __all__ = ("ToolRunner",)
 
@@ -23,10 +32,18 @@ class ToolRunner:
     """Runs the tools of the enabled packs."""
 
     def __init__(
-        self, project: Project, packs: Sequence[Pack], meaning: Meaning
+        self,
+        project: Project,
+        packs: Sequence[Pack],
+        meaning: Meaning,
+        *,
+        client: Client = NOBODY,
+        jobs: Jobs = NOBODY,
     ) -> None:
         self._project = project
         self._meaning = meaning
+        self._client = client
+        self._jobs = jobs
         self._tools = operations_of(packs)
 
     async def serve(self, call: Call[RunTool, Any], db: Database) -> None:
@@ -40,7 +57,14 @@ class ToolRunner:
     async def run(self, request: RunTool, db: Database) -> Any:
         """The tool's result, or the error it raised."""
         _, tool = self._tools[request.tool]
-        context = Context(db, self._project, self._meaning, request.request_id)
+        context = Context(
+            db,
+            self._project,
+            self._meaning,
+            request.request_id,
+            client=self._client,
+            jobs=self._jobs,
+        )
         with (
             structlog.contextvars.bound_contextvars(
                 request_id=request.request_id, tool=tool.name

@@ -13,9 +13,9 @@ The writer and the embedder are a cycle. It cannot lock up, because a nudge neve
 Nor does the announcer, which is in another one with the protocol.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -24,12 +24,14 @@ import anyio.to_thread
 import apsw
 
 from ubp.actors.announcer import Announcer, FollowCall
+from ubp.actors.client_link import ClientLink
 from ubp.actors.embedder import Embedder
 from ubp.actors.followed import Followed
+from ubp.actors.jobs import RunningJobs, running_jobs
 from ubp.actors.keeper import Keeper
 from ubp.actors.meaning import AskedMeaning, EmbeddingCall
 from ubp.actors.parser import Parser
-from ubp.actors.ports import Call, Inbox, Outbox, channel
+from ubp.actors.ports import Call, Inbox, Outbox, channel, nudge
 from ubp.actors.progress import Progress
 from ubp.actors.query_pool import QueryPool
 from ubp.actors.reading_process import ReadingProcess
@@ -48,7 +50,7 @@ from ubp.messages import (
 )
 from ubp.packs import discover
 from ubp.project import Project
-from ubp.store import damage, migrations
+from ubp.store import damage, migrations, texts_waiting
 from ubp.store.lock import Claim, claiming
 from ubp.store.session import Session, reading, writing
 from ubp.telemetry import get_logger
@@ -112,15 +114,19 @@ class Service:
     announcements: Inbox[ResourcesChanged]
     """This one stays, like what is followed."""
     progress: Progress
+    client: ClientLink = field(default_factory=ClientLink)
+    """So does this one."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Following:
-    """What clients follow and how they are told: it outlives a database."""
+class _Lasting:
+    """What is known of the client, and how it is told: it outlives a database."""
 
     followed: Followed
     announcer: Outbox[ResourcesChanged]
     announcements: Inbox[ResourcesChanged]
+    client: ClientLink
+    jobs: RunningJobs
 
 
 @asynccontextmanager
@@ -157,12 +163,16 @@ async def _keep_serving(
     """Serve from one database after the other, until told to stop."""
     service: Service | None = None
     announced, announcements = channel[ResourcesChanged](ANNOUNCER_TO_PROTOCOL)
-    following = _Following(Followed(), announced, announcements)
-    with announced, announcements:
+    mode = project.settings.source.watch
+    async with announced, announcements, running_jobs(mode) as jobs:
+        lasting = _Lasting(Followed(), announced, announcements, ClientLink(), jobs)
+        for pack in packs:
+            if pack.begin is not None:
+                pack.begin(project, jobs, lasting.client)
         while not keeper.stop.is_set():
             async with (
                 keeper.replacing_what_is_damaged(),
-                _generation(project, packs, keeper, following) as current,
+                _generation(project, packs, keeper, lasting) as current,
             ):
                 if service is None:
                     service = current
@@ -175,7 +185,7 @@ async def _keep_serving(
 
 @asynccontextmanager
 async def _generation(
-    project: Project, packs: Sequence[Pack], keeper: Keeper, following: _Following
+    project: Project, packs: Sequence[Pack], keeper: Keeper, lasting: _Lasting
 ) -> AsyncIterator[Service]:
     """All actors on one database, for as long as it is the project's."""
     stop = anyio.Event()
@@ -192,11 +202,27 @@ async def _generation(
         ]
         progress = Progress()
         queries, query_inbox = channel[EmbeddingCall](POOL_TO_EMBEDDER)
-        runner = ToolRunner(project, packs, _meaning(queries, project))
+        runner = ToolRunner(
+            project,
+            packs,
+            _meaning(queries, project),
+            client=lasting.client,
+            jobs=lasting.jobs,
+        )
         scan = Scan(watch=project.settings.source.watch)
         pipeline = _pipeline(
-            project, packs, writer, readers.pop(), runner, scan, stop, progress
+            project,
+            packs,
+            writer,
+            readers.pop(),
+            runner,
+            scan,
+            stop,
+            progress,
+            tell_others=partial(_tell_owner, keeper, project),
         )
+        to_embedder = stack.enter_context(pipeline.to_embedder)
+        keeper.texts_stored = partial(nudge, to_embedder, TextsChanged())
         embedder = Embedder(
             pipeline.nudges,
             query_inbox,
@@ -210,8 +236,8 @@ async def _generation(
         follows, follow_inbox = channel[FollowCall](PROTOCOL_TO_ANNOUNCER)
         announcer = Announcer(
             follow_inbox,
-            following.announcer.clone(),
-            following.followed,
+            lasting.announcer.clone(),
+            lasting.followed,
             session=readers.pop(),
             project=project,
             packs=packs,
@@ -233,7 +259,12 @@ async def _generation(
             group.start_soon(_read_files, pipeline, turn, waiting)
             try:
                 yield Service(
-                    reads, pipeline.writes, follows, following.announcements, progress
+                    reads,
+                    pipeline.writes,
+                    follows,
+                    lasting.announcements,
+                    progress,
+                    lasting.client,
                 )
             finally:
                 # First, or the writer would wait for it and it for the writer.
@@ -245,6 +276,12 @@ async def _generation(
                 pipeline.writes.close()
                 queries.close()
                 group.cancel_scope.deadline = anyio.current_time() + STOP_WITHIN
+
+
+def _tell_owner(keeper: Keeper, project: Project) -> None:
+    """A tool has written. Whoever embeds is to know, unless that is us."""
+    if not keeper.owns:
+        texts_waiting.tell(project.database)
 
 
 async def _read_files(
@@ -317,6 +354,7 @@ async def _index_once(
             waits_for_room=False,
         )
         pipeline.writes.close()
+        pipeline.to_embedder.close()
         queries.close()
         embedder = Embedder(
             pipeline.nudges,
@@ -354,6 +392,17 @@ async def _embed(
 def prepare_database(db: apsw.Connection) -> None:
     """Bring the schema up to date; of every pack, so enabling one needs nothing."""
     migrations.apply(db, _schema())
+    for pack in discover():
+        if pack.restore is None:
+            continue
+        restored = pack.restore(db)
+        if any(restored):
+            log.warning(
+                "pack.restored",
+                pack=pack.name,
+                items=restored.number,
+                damaged=restored.lost,
+            )
 
 
 def _is_behind(db: apsw.Connection) -> bool:
@@ -407,6 +456,8 @@ class _Pipeline:
     writer: Writer
     writes: Outbox[Call[RunTool, Any]]
     nudges: Inbox[TextsChanged]
+    to_embedder: Outbox[TextsChanged]
+    """For nudges from elsewhere; whoever takes none closes it."""
     vector_changes: Outbox[Call[VectorChange, Any]]
 
 
@@ -421,6 +472,7 @@ def _pipeline(
     progress: Progress,
     *,
     waits_for_room: bool = True,
+    tell_others: Callable[[], None] | None = None,
 ) -> _Pipeline:
     to_parser, parser_inbox = channel[FileEvent](WATCHER_TO_PARSER)
     to_writer, writer_inbox = channel[IndexEvent](PARSER_TO_WRITER)
@@ -459,11 +511,13 @@ def _pipeline(
             name: reading.source(project).folder for name, reading in readings.items()
         },
         waits_for_room=waits_for_room,
+        tell_others=tell_others,
     )
     return _Pipeline(
         readers=(watcher, parser),
         writer=storing,
         writes=writes,
         nudges=nudged,
+        to_embedder=nudges.clone(),
         vector_changes=vector_changes,
     )

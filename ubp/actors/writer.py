@@ -2,11 +2,13 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
 
 import anyio
+import anyio.to_thread
 import apsw
 import msgspec
 from msgspec.structs import replace
@@ -97,8 +99,12 @@ class Writer:
         progress: Progress,
         folders: Mapping[str, Path] = {},
         waits_for_room: bool = True,
+        tell_others: Callable[[], None] | None = None,
     ) -> None:
-        """*folders*, by pack, are where its files are; without it none is moved."""
+        """*folders*, by pack, are where its files are; without it none is moved.
+
+        *tell_others* is called after a tool has written: another process may embed.
+        """
         self._events = events
         self._calls = calls
         self._vector_changes = vector_changes
@@ -115,6 +121,7 @@ class Writer:
         self._progress = progress
         self._folders = folders
         self._waits_for_room = waits_for_room
+        self._tell_others = tell_others
         self._counted: set[tuple[type[IndexEvent], Path]] = set()
         """What has been counted since the last comparison: a file that two packs read
         is one file."""
@@ -136,6 +143,11 @@ class Writer:
     async def _serve_calls(self) -> None:
         async for call in self._calls:
             await self._runner.serve(call, self._session)
+            # Closed once no more files come: then it looks a last time by itself.
+            with suppress(anyio.ClosedResourceError):
+                nudge(self._embedder, TextsChanged())
+            if self._tell_others is not None:
+                await anyio.to_thread.run_sync(self._tell_others)
 
     async def _serve_embedder(self) -> None:
         async for call in self._vector_changes:

@@ -30,10 +30,13 @@ COMMANDS = {
     "suggest-links": "ubp.cli.suggest_links",
     "notes": "ubp.cli.notes",
     "spec": "ubp.cli.spec",
+    "kp": "ubp.cli.kp",
+    "board": "ubp.cli.board",
     "status": "ubp.cli.status",
     "model": "ubp.cli.model",
     "call": "ubp.cli.call",
     "tools": "ubp.cli.tools",
+    "install": "ubp.cli.install",
     "doctor": "ubp.cli.doctor",
     "version": "ubp.cli.version",
 }

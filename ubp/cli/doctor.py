@@ -6,16 +6,20 @@ import sys
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from importlib.util import find_spec
+from pathlib import Path
 from time import monotonic
-from typing import Literal
 
 import anyio
 import apsw
-from msgspec import Struct
+import click
 
 from ubp import __version__
 from ubp.actors.model_processes import ModelProcesses
+from ubp.checks import Check
+from ubp.cli.client_checks import client_checks
+from ubp.cli.client_options import NAME, name_option, settings_option
 from ubp.cli.options import App, command
+from ubp.clients.catalogue import CLIENTS
 from ubp.embedding import japanese, library
 from ubp.embedding.models import Model, chosen
 from ubp.embedding.remote_choice import host_of
@@ -27,7 +31,7 @@ from ubp.store import damage
 from ubp.store.connection import open_reader
 from ubp.store.lock import holder
 
-__all__ = ("Check", "checks", "doctor")
+__all__ = ("checks", "doctor")
 
 _MARKS = {"ok": "[green]ok[/]  ", "warn": "[yellow]warn[/]", "fail": "[red]fail[/]"}
 
@@ -36,21 +40,31 @@ _LITTLE_ROOM = 10_000_000
 """Bytes free below which a write may fail."""
 
 
-class Check(Struct, frozen=True):
-    """One thing looked at."""
-
-    name: str
-    verdict: Literal["ok", "warn", "fail"]
-    finding: str
-    hint: str = ""
-
-
 @command("doctor")
-def doctor(app: App) -> int:
-    """Check the environment and say what to do."""
+@click.option(
+    "--client",
+    type=click.Choice(list(CLIENTS)),
+    help="Check what this client does: read its settings, start the server, search.",
+)
+@name_option
+@settings_option
+@click.option("--trust", is_flag=True, help="Start whatever the project's files say.")
+def doctor(
+    app: App, client: str | None, name: str, settings: Path | None, trust: bool
+) -> int:
+    """Check the environment and say what to do.
+
+    With --client, start the server just as that client would and try it.
+    """
     from rich.markup import escape
 
-    found = list(checks(app))
+    if client is None and (settings or trust or name != NAME):
+        raise click.UsageError("--name, --settings and --trust belong to --client.")
+    with app.terminal.waiting("Looking …"):
+        if client is None:
+            found = list(checks(app))
+        else:
+            found = client_checks(app, CLIENTS[client], name, settings, trust=trust)
     lines = []
     for check in found:
         lines.append(f"{_MARKS[check.verdict]} {check.name}: {escape(check.finding)}")

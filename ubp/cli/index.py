@@ -56,7 +56,9 @@ def summary(report: IndexReport) -> list[str]:
         f"in {report.seconds:.1f} s."
     )
     lines = [there_is] if report.has_pages else []
-    lines += [f"{in_words(held)}." for held in report.contents.values()]
+    # Of a pack that nobody uses here there is nothing to say.
+    used = [held for held in report.contents.values() if any(held.values())]
+    lines += [f"{in_words(held)}." for held in used]
     lines.append(was_done)
     if report.not_embedded:
         lines.append(f"No vectors were made: {report.not_embedded}")

@@ -1,17 +1,19 @@
 """``ubp init``: settings, .gitignore, a first index, and what clients need."""
 
 import json
-import shutil
-import sys
 from pathlib import Path
 
 import click
 
 from ubp.actors.watcher import Scan
+from ubp.cli.client_options import NAME, place_of
 from ubp.cli.index import summary
 from ubp.cli.indexing import run_index
+from ubp.cli.install import snippet
 from ubp.cli.options import App, command
 from ubp.cli.user_files import write_whole
+from ubp.clients.catalogue import CLIENTS
+from ubp.clients.launching import launch
 from ubp.config import FILE_NAME
 from ubp.project import Project, open_project
 
@@ -92,16 +94,15 @@ def _ignore(path: Path) -> None:
 
 
 def _snippets(project: Project) -> list[str]:
-    """What to give to the common clients."""
-    ubp = shutil.which("ubp") or str(Path(sys.argv[0]).resolve())
-    arguments = ["serve", "--root", str(project.root)]
-    entry = {"mcpServers": {"ubp": {"command": ubp, "args": arguments}}}
-    quoted = " ".join(
-        json.dumps(part, ensure_ascii=False) for part in [ubp, *arguments]
-    )
-    return [
-        "Claude Desktop (claude_desktop_config.json) and Cursor (.cursor/mcp.json):",
-        json.dumps(entry, indent=2, ensure_ascii=False),
-        "Claude Code:",
-        f"  claude mcp add ubp -- {quoted}",
+    """How to give the server to a client: by a command, or by hand."""
+    start = launch(project.root)
+    lines = ["Give it to a client:"]
+    lines += [f"  ubp install {name}" for name in CLIENTS]
+    lines += [
+        "",
+        "Or add it yourself; `ubp install CLIENT --print` says what, as here:",
     ]
+    for name in ("claude-desktop", "claude-code"):
+        place = place_of(CLIENTS[name], "user", project.root, None)
+        lines += ["", *snippet(place, NAME, start)]
+    return lines

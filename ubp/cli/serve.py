@@ -16,11 +16,16 @@ __all__ = ("serve",)
 @command("serve", log_by_default="info")
 @click.option("--packs", "chosen", metavar="A,B", help="Enable only these packs.")
 @click.option(
+    "--board",
+    metavar="DIR",
+    help="The folder that holds the board; as set unless given.",
+)
+@click.option(
     "--shared",
     is_flag=True,
     help="Answer beside another server on the project, and take over when it ends.",
 )
-def serve(app: App, chosen: str | None, shared: bool) -> None:
+def serve(app: App, chosen: str | None, board: str | None, shared: bool) -> None:
     """Serve MCP clients on standard input and output.
 
     A project never seen before is indexed while the server already answers. Changed
@@ -29,6 +34,8 @@ def serve(app: App, chosen: str | None, shared: bool) -> None:
     parent = os.getppid()  # before it can have gone
     wire = claim_descriptors()
     project = app.project()
+    if board is not None:
+        project = project.with_board(board)
     packs = app.packs(project, chosen)
     project.prepare()
     with claiming(project.lock_file) as claim:

@@ -16,7 +16,7 @@ from ubp.config import Settings, fetch_patience
 from ubp.errors import InvalidArguments, UbpError
 from ubp.packs.specs.ingesting import DocumentReport, Ingested, Run
 from ubp.packs.specs.ingesting import ingest as ingest_document
-from ubp.packs.specs.languages import Document, UnknownLanguage, names
+from ubp.packs.specs.languages import Document, UnknownLanguage, is_base, names
 from ubp.packs.specs.languages import language as language_of
 from ubp.project import Project
 
@@ -58,6 +58,8 @@ def ingest(
     wanted = _wanted(project.settings, languages)
     if len(wanted) > 1 and (place or base_url):
         raise click.UsageError("--from and --base-url go with one language only.")
+    if base_url and not is_base(base_url):
+        raise click.UsageError("--base-url has to be an http or https address.")
     now = datetime.now(UTC)
     run = Run(
         when=now if date is None else datetime.combine(date.date(), now.time()),
@@ -127,6 +129,8 @@ def _documents(settings: Settings, name: str, run: Run) -> tuple[Document, ...]:
 
 def _lines(done: IngestReport) -> list[str]:
     """What was done, in words."""
+    from rich.markup import escape
+
     lines: list[str] = []
     for report in done.documents:
         if report.error is not None:
@@ -147,6 +151,7 @@ def _lines(done: IngestReport) -> list[str]:
             f"{counted(report.total, 'page')}, sections: {changes}."
         )
         lines += [
-            f"  not had: {each.url}: {each.message}" for each in report.failed_pages
+            escape(f"  not had: {each.url}: {each.message}")
+            for each in report.failed_pages
         ]
     return lines

@@ -8,7 +8,14 @@ from typing import Any
 
 import msgspec
 
-__all__ = ("Terminal", "counted", "marked", "one_line", "show_error")
+__all__ = ("Terminal", "counted", "harmless", "marked", "one_line", "show_error")
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def harmless(text: str) -> str:
+    """*text* without what a terminal would obey: others wrote it, not we."""
+    return _CONTROL.sub("\ufffd", text)
 
 
 def show_error(message: str, cause: str, hint: str, *, as_json: bool) -> None:
@@ -19,7 +26,7 @@ def show_error(message: str, cause: str, hint: str, *, as_json: bool) -> None:
         return
     lines = (f"Error: {message}", f"  Cause: {cause}", f"  Hint: {hint}")
     for line in lines:
-        print(" ".join(line.split("\n")), file=sys.stderr)
+        print(harmless(" ".join(line.split("\n"))), file=sys.stderr)
 
 
 def _print_json(value: Any) -> None:
@@ -75,7 +82,10 @@ class Terminal:
         console = self.console()
         for line in lines:
             wraps = not isinstance(line, str | Text)
-            console.print(line, highlight=False, soft_wrap=not wraps)
+            if isinstance(line, Text):
+                line.plain = harmless(line.plain)
+            told = harmless(line) if isinstance(line, str) else line
+            console.print(told, highlight=False, soft_wrap=not wraps)
 
     def console(self, *, stderr: bool = False) -> Any:
         from rich.console import Console
@@ -98,7 +108,12 @@ class Terminal:
         from rich import box
         from rich.table import Table
 
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        class Harmless(Table):
+            def add_row(self, *cells: Any, **more: Any) -> None:
+                plain = [harmless(c) if isinstance(c, str) else c for c in cells]
+                super().add_row(*plain, **more)
+
+        table = Harmless(box=box.SIMPLE_HEAD, pad_edge=False)
         for column in columns:
             table.add_column(column, overflow="fold")
         return table

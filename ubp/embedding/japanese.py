@@ -32,7 +32,7 @@ __all__ = (
 FOLDER = Path(__file__).parent / "learnt"
 CARD = "MODEL_CARD.md"
 
-_PIECES = "pieces.json"
+_PIECES = "pieces.model"
 _LEARNT = "learnt.safetensors"
 _SUMS = "SHA256SUMS"
 _ROWS = "rows"
@@ -86,7 +86,7 @@ def digest(folder: Path = FOLDER) -> str | None:
 
 
 def pieces_file(folder: Path = FOLDER) -> Path:
-    """The pieces, for the ``tokenizers`` package."""
+    """The pieces, for the ``sentencepiece`` package."""
     return folder / _PIECES
 
 

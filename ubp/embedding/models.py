@@ -101,7 +101,7 @@ DEFAULT = Model(
     size=83_500_000,
     unrelated=0.35,
     related=0.65,
-    scales=(Scale("ja", 0.33, 0.78, literal=0.6),),
+    scales=(Scale("ja", 0.33, 0.78, literal=0.7),),
 )
 
 CATALOGUE = (

@@ -83,10 +83,11 @@ class Bilingual:
     """
 
     def __init__(self, english: WordPieces, japanese: Path) -> None:
-        from tokenizers import Tokenizer as Pieces
+        # The tokenizers package reads such pieces as well, in seven times the memory.
+        from sentencepiece import SentencePieceProcessor
 
         self._english = english
-        self._japanese = Pieces.from_file(str(japanese))
+        self._japanese = SentencePieceProcessor(model_file=str(japanese))
         self.first = english.size
         """The first id of a Japanese piece."""
 
@@ -96,8 +97,7 @@ class Bilingual:
 
     @cached_property
     def unknown(self) -> frozenset[int]:
-        more = _ids_of(self._japanese.token_to_id("<unk>"))
-        return self._english.unknown | {self.first + each for each in more}
+        return self._english.unknown | {self.first + self._japanese.unk_id()}
 
     def ids(self, text: str) -> list[int]:
         if _JAPANESE.search(text) is None:
@@ -108,7 +108,7 @@ class Bilingual:
         for run in _JAPANESE.finditer(text):
             if between := text[at : run.start()]:
                 found += self._english.ids(between)
-            found += [self.first + each for each in self._japanese.encode(run[0]).ids]
+            found += [self.first + each for each in self._japanese.encode(run[0])]
             at = run.end()
         if rest := text[at:]:
             found += self._english.ids(rest)

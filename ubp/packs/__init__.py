@@ -1,6 +1,6 @@
 """The packs: every folder in here is one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -75,22 +75,32 @@ def _with_choices(pack: Pack, settings: Settings) -> Pack:
 
 
 def tools_of(packs: Iterable[Pack]) -> dict[str, tuple[Pack, AnyTool]]:
-    """The tools of *packs* by name."""
-    return {tool.name: (pack, tool) for pack in packs for tool in pack.tools}
+    """The tools of *packs* by every name they answer to."""
+    return {
+        name: (pack, tool)
+        for pack in packs
+        for tool in pack.tools
+        for name in (tool.name, *tool.aliases)
+    }
 
 
 def operations_of(packs: Iterable[Pack]) -> dict[str, tuple[Pack, AnyTool]]:
-    """The same, and the tools behind their resources, which no client can call."""
+    """The same, and all that is behind requests of other kinds: nobody calls these."""
     packs = list(packs)
-    behind = {
-        tool.name: (pack, tool)
-        for pack in packs
-        if pack.resources is not None
-        for tool in (
-            pack.resources.listing,
-            pack.resources.read,
-            pack.resources.complete,
-        )
-        if tool is not None
-    }
+    behind = {tool.name: (pack, tool) for pack in packs for tool in _behind(pack)}
     return {**tools_of(packs), **behind}
+
+
+def _behind(pack: Pack) -> Iterator[AnyTool]:
+    if (resources := pack.resources) is not None:
+        yield resources.listing
+        yield resources.read
+        if resources.complete is not None:
+            yield resources.complete
+    if (prompts := pack.prompts) is not None:
+        yield from prompts.offered
+        if prompts.complete is not None:
+            yield prompts.complete
+    if (skills := pack.skills) is not None:
+        yield skills.listing
+        yield skills.get

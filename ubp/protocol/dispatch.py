@@ -64,13 +64,13 @@ class Dispatcher:
             return await ask(self.service.writes, message, within=ANSWER_WITHIN)
 
 
-def checked(tool: AnyTool, arguments: Any) -> Any:
-    """*arguments* as the tool's own type.
+def checked(tool: AnyTool, arguments: Any, *, all_text: bool = False) -> Any:
+    """*arguments* as the tool's own type; as *all_text* a number is one in quotes.
 
     Raises:
         InvalidArguments: They do not fit; the message names the argument.
     """
-    args = _converted(tool, {} if arguments is None else arguments)
+    args = _converted(tool, {} if arguments is None else arguments, all_text)
     for name, values in tool.choices.items():
         value = getattr(args, name)
         if value not in values:
@@ -81,13 +81,14 @@ def checked(tool: AnyTool, arguments: Any) -> Any:
     return args
 
 
-def _converted(tool: AnyTool, given: Any) -> Any:
+def _converted(tool: AnyTool, given: Any, all_text: bool) -> Any:
+    strict = not all_text
     try:
-        return msgspec.convert(given, tool.args)
+        return msgspec.convert(given, tool.args, strict=strict)
     except (msgspec.ValidationError, RecursionError) as error:
         reason = str(error) or "nested too deeply"
     try:
-        return msgspec.convert(_forgiven(given), tool.args)
+        return msgspec.convert(_forgiven(given), tool.args, strict=strict)
     except (msgspec.ValidationError, RecursionError):
         place = _PLACE.search(reason)
         where = f" `{shortened(place[1])}`" if place and place[1] else ""

@@ -22,7 +22,15 @@ from ubp.errors import (
 )
 from ubp.toolkit import ArrayResult, ErrorStyle, Pack, TextResult
 
-__all__ = ("INVALID_PARAMS", "WireError", "failure", "refusal", "success", "text_of")
+__all__ = (
+    "INVALID_PARAMS",
+    "WireError",
+    "categorised",
+    "failure",
+    "refusal",
+    "success",
+    "text_of",
+)
 
 INVALID_PARAMS = -32602
 INTERNAL = -32603
@@ -38,12 +46,6 @@ _CODES: list[tuple[type[UbpError], int]] = [
     (DatabaseError, -32003),
     (ResourceTooLarge, -32004),
     (TooManySubscriptions, -32005),
-]
-
-_CATEGORIES: list[tuple[type[UbpError], str]] = [
-    (InvalidArguments, "invalid-argument"),
-    (PageNotFound, "not-found"),
-    (CallerError, "invalid-argument"),
 ]
 
 
@@ -63,6 +65,8 @@ def success(pack: Pack, result: Any) -> dict[str, Any]:
         "isError": False,
     }
     meta = result.meta() if isinstance(result, ArrayResult) else {}
+    for key in meta:  # said there, it is not said again
+        reply["structuredContent"].pop(key, None)
     return {**reply, "_meta": meta} if meta else reply
 
 
@@ -76,11 +80,16 @@ def failure(pack: Pack | None, error: UbpError) -> dict[str, Any] | WireError:
             code = _first(_CODES, error, INTERNAL)
             return WireError(code, error.message, {"code": error.code})
         case ErrorStyle.CATEGORIES:
-            category = _first(_CATEGORIES, error, "internal")
-            return WireError(CATEGORISED, category, {"detail": error.message})
+            return WireError(CATEGORISED, error.category, {"detail": error.message})
         case ErrorStyle.RESULTS:
             text = f"Error: {error.message}"
             return {"content": [{"type": "text", "text": text}], "isError": True}
+
+
+def categorised(error: UbpError) -> UbpError:
+    """*error* with its category before its message, as commands show it."""
+    error.message = f"{error.category}: {error.message}"
+    return error
 
 
 def refusal(error: UbpError, protocol_version: str) -> WireError:
@@ -89,7 +98,8 @@ def refusal(error: UbpError, protocol_version: str) -> WireError:
         modern = protocol_version in MODERN_PROTOCOL_VERSIONS
         data = {"uri": error.uri, "code": error.code}
         return WireError(INVALID_PARAMS if modern else NO_RESOURCE, error.message, data)
-    code = _first(_CODES, error, INTERNAL)
+    unlisted = INVALID_PARAMS if isinstance(error, CallerError) else INTERNAL
+    code = _first(_CODES, error, unlisted)
     return WireError(code, error.message, {"code": error.code})
 
 

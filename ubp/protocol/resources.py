@@ -1,7 +1,6 @@
 """Answers what clients ask of resources: list, read, complete."""
 
 import base64
-import binascii
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,9 @@ import msgspec
 from mcp.server.context import ServerRequestContext
 
 from ubp.errors import InvalidArguments, ResourceNotFound, shortened
+from ubp.protocol.completions import answer, known_values
 from ubp.protocol.dispatch import Dispatcher
+from ubp.protocol.paging import bad_cursor, collect
 from ubp.resources import (
     CompleteVariable,
     Completions,
@@ -44,28 +45,26 @@ class ResourceRequests:
         self, ctx: _Request, params: types.PaginatedRequestParams
     ) -> types.ListResourcesResult:
         """The next resources, of one pack after the other."""
+
+        async def part(
+            pack: str, after: str | None, limit: int
+        ) -> tuple[list[Resource], str | None]:
+            args = ListResources(after=after, limit=limit)
+            tool = self._resources[pack].listing
+            found: ResourceList = await self._run(ctx, tool, args)
+            return found.resources, found.next
+
         packs = list(self._resources)
-        pack, after = self._position(params.cursor)
-        found: list[Resource] = []
-        while pack is not None and len(found) < AT_ONCE:
-            args = ListResources(after=after, limit=AT_ONCE - len(found))
-            part: ResourceList = await self._run(
-                ctx, self._resources[pack].listing, args
-            )
-            found += part.resources
-            after = part.next
-            if after is None:
-                pack = next(iter(packs[packs.index(pack) + 1 :]), None)
+        found, cursor = await collect(packs, params.cursor, AT_ONCE, part)
         return types.ListResourcesResult(
-            resources=[_resource(each) for each in found],
-            next_cursor=None if pack is None else _cursor(pack, after),
+            resources=[_resource(each) for each in found], next_cursor=cursor
         )
 
     async def templates(
         self, _: _Request, params: types.PaginatedRequestParams
     ) -> types.ListResourceTemplatesResult:
         if params.cursor is not None:
-            raise _bad_cursor()  # there are few, so nobody was ever given one
+            raise bad_cursor()  # there are few, so nobody was ever given one
         return types.ListResourceTemplatesResult(
             resource_templates=[
                 _template(template)
@@ -83,32 +82,23 @@ class ResourceRequests:
         return types.ReadResourceResult(contents=[_contents(params.uri, contents)])
 
     async def complete(
-        self, ctx: _Request, params: types.CompleteRequestParams
+        self, ctx: _Request, params: types.CompleteRequestParams, uri: str
     ) -> types.CompleteResult:
-        """How the value of a variable may go on."""
-        if not isinstance(params.ref, types.ResourceTemplateReference):
-            raise InvalidArguments("There are no prompts to complete arguments of.")
-        resources, template = self._template(params.ref.uri)
+        """How the value of a variable of the template *uri* may go on."""
+        resources, template = self._template(uri)
         if params.argument.name not in template.variables:
             name = shortened(params.argument.name)
             raise InvalidArguments(f"The template has no variable {name!r}.")
         found = Completions([], 0)
         if resources.complete is not None:
-            known = params.context.arguments if params.context else None
             args = CompleteVariable(
                 template=template.uri,
                 variable=params.argument.name,
                 value=params.argument.value,
-                others=known or {},
+                others=known_values(params),
             )
             found = await self._run(ctx, resources.complete, args)
-        return types.CompleteResult(
-            completion=types.Completion(
-                values=found.values,
-                total=found.total,
-                has_more=found.total > len(found.values),
-            )
-        )
+        return answer(found)
 
     async def _run(self, ctx: _Request, tool: AnyTool, args: msgspec.Struct) -> Any:
         return await self._dispatcher.run(tool, args, str(ctx.request_id))
@@ -125,31 +115,6 @@ class ResourceRequests:
                 if template.uri == uri:
                     return resources, template
         raise InvalidArguments(f"There is no template {shortened(uri)!r}.")
-
-    def _position(self, cursor: str | None) -> tuple[str | None, str | None]:
-        """The pack a list begins in, and where in it."""
-        if cursor is None:
-            return next(iter(self._resources), None), None
-        try:
-            raw = base64.b64decode(cursor, altchars=b"-_", validate=True)
-            pack, after = msgspec.json.decode(raw, type=tuple[str, str | None])
-        except (ValueError, binascii.Error, msgspec.MsgspecError):
-            raise _bad_cursor() from None
-        if pack not in self._resources:
-            raise _bad_cursor()
-        return pack, after
-
-
-def _cursor(pack: str, after: str | None) -> str:
-    return base64.urlsafe_b64encode(msgspec.json.encode((pack, after))).decode()
-
-
-def _bad_cursor() -> InvalidArguments:
-    return InvalidArguments(
-        "Invalid cursor.",
-        cause="It is not one that this server gave.",
-        hint="Begin again without a cursor.",
-    )
 
 
 def _resource(resource: Resource) -> types.Resource:

@@ -3,9 +3,11 @@
 import dataclasses
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 import anyio
+import anyio.abc
 import mcp_types as types
 import msgspec
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -17,12 +19,16 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel
 
 from ubp import __version__
-from ubp.errors import InternalError, UbpError
+from ubp.actors.client_link import ClientLink
+from ubp.errors import InternalError, InvalidArguments, UbpError
 from ubp.protocol.catalog import entries
+from ubp.protocol.client_roots import ask_for_roots, keep_in_touch
 from ubp.protocol.dispatch import Dispatcher
 from ubp.protocol.instructions import instructions
+from ubp.protocol.prompts import PromptRequests
 from ubp.protocol.replies import WireError, failure, refusal, success
 from ubp.protocol.resources import ResourceRequests
+from ubp.protocol.skills import EXTENSION, GetSkillParams, SkillRequests
 from ubp.protocol.subscriptions import Subscriptions, following
 from ubp.telemetry import get_logger
 from ubp.toolkit import Pack
@@ -33,7 +39,15 @@ log = get_logger("server")
 
 _Request = ServerRequestContext[Any, Any]
 _ParamsT = TypeVar("_ParamsT", bound=BaseModel)
-_Handler = Callable[[_Request, _ParamsT], Awaitable[BaseModel]]
+_Handler = Callable[[_Request, _ParamsT], Awaitable[BaseModel | dict[str, Any]]]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Connected:
+    """What there is for as long as a client is connected."""
+
+    subscriptions: Subscriptions
+    tasks: anyio.abc.TaskGroup
 
 
 def build(
@@ -49,7 +63,10 @@ def build(
     ) -> types.ListToolsResult:
         return listed
 
+    link = dispatcher.service.client
+
     async def call_tool(ctx: _Request, params: types.CallToolRequestParams) -> Any:
+        keep_in_touch(link, ctx)
         reply = await _answer(dispatcher, params, str(ctx.request_id))
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             reply["resultType"] = "complete"
@@ -57,9 +74,13 @@ def build(
         return reply
 
     @asynccontextmanager
-    async def lifespan(_: Server[Any]) -> AsyncIterator[Subscriptions]:
-        async with following(dispatcher.service, stop or anyio.Event()) as followed:
-            yield followed
+    async def lifespan(_: Server[Any]) -> AsyncIterator[_Connected]:
+        async with (
+            following(dispatcher.service, stop or anyio.Event()) as followed,
+            anyio.create_task_group() as tasks,
+        ):
+            yield _Connected(followed, tasks)
+            tasks.cancel_scope.cancel()
 
     server: Server[Any] = Server(
         "ubp",
@@ -70,9 +91,20 @@ def build(
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-    server.middleware.append(_decode_arguments)
-    if any(pack.resources is not None for pack in packs):
-        _serve_resources(server, ResourceRequests(dispatcher, packs))
+    _follow_roots(server, link)
+    server.middleware.append(partial(_decode_arguments, dispatcher))
+    resources = ResourceRequests(dispatcher, packs)
+    prompts = PromptRequests(dispatcher, packs)
+    with_resources = any(pack.resources is not None for pack in packs)
+    with_prompts = any(pack.prompts is not None for pack in packs)
+    if with_resources:
+        _serve_resources(server, resources)
+    if with_prompts:
+        _serve_prompts(server, prompts)
+    if any(pack.skills is not None for pack in packs):
+        _serve_skills(server, SkillRequests(dispatcher, packs))
+    if with_resources or with_prompts:
+        _serve_completions(server, resources, prompts)
     return server
 
 
@@ -83,9 +115,20 @@ def options(server: Server[Any]) -> InitializationOptions:
     )
 
 
+def _follow_roots(server: Server[Any], link: ClientLink) -> None:
+    """Ask the client for its roots when it has connected, and when they are others."""
+
+    async def ask(ctx: _Request, _: types.NotificationParams | None) -> None:
+        keep_in_touch(link, ctx)
+        ask_for_roots(link, ctx, ctx.lifespan_context.tasks)
+
+    for method in ("notifications/initialized", "notifications/roots/list_changed"):
+        server.add_notification_handler(method, types.NotificationParams, ask)
+
+
 def _serve_resources(server: Server[Any], requests: ResourceRequests) -> None:
     def followed(ctx: _Request) -> Subscriptions:
-        subscriptions: Subscriptions = ctx.lifespan_context
+        subscriptions: Subscriptions = ctx.lifespan_context.subscriptions
         return subscriptions
 
     async def list_resources(
@@ -109,22 +152,59 @@ def _serve_resources(server: Server[Any], requests: ResourceRequests) -> None:
     ) -> BaseModel:
         return await followed(ctx).listen(ctx, params)
 
-    def serve(method: str, params: type[_ParamsT], handler: _Handler[_ParamsT]) -> None:
-        server.add_request_handler(method, params, _guarded(handler))
-
+    serve = partial(_serve, server)
     serve("resources/list", types.PaginatedRequestParams, list_resources)
     serve("resources/templates/list", types.PaginatedRequestParams, requests.templates)
     serve("resources/read", types.ReadResourceRequestParams, requests.read)
-    serve("completion/complete", types.CompleteRequestParams, requests.complete)
     serve("resources/subscribe", types.SubscribeRequestParams, subscribe)
     serve("resources/unsubscribe", types.UnsubscribeRequestParams, unsubscribe)
     serve("subscriptions/listen", types.SubscriptionsListenRequestParams, listen)
 
 
+def _serve_prompts(server: Server[Any], requests: PromptRequests) -> None:
+    _serve(server, "prompts/list", types.PaginatedRequestParams, requests.listing)
+    _serve(server, "prompts/get", types.GetPromptRequestParams, requests.get)
+
+
+def _serve_skills(server: Server[Any], requests: SkillRequests) -> None:
+    async def promise(ctx: _Request, call_next: CallNext) -> HandlerResult:
+        """Until 2025-11-25 the SDK leaves extensions out of a handshake."""
+        result = await call_next(ctx)
+        if ctx.method == "initialize" and isinstance(result, dict):
+            capabilities = {**result["capabilities"], "extensions": server.extensions}
+            return {**result, "capabilities": capabilities}
+        return result
+
+    server.extensions[EXTENSION] = {}
+    server.middleware.append(promise)
+    _serve(server, "skills/list", types.PaginatedRequestParams, requests.listing)
+    _serve(server, "skills/get", GetSkillParams, requests.get)
+
+
+def _serve_completions(
+    server: Server[Any], resources: ResourceRequests, prompts: PromptRequests
+) -> None:
+    async def complete(ctx: _Request, params: types.CompleteRequestParams) -> BaseModel:
+        if isinstance(params.ref, types.PromptReference):
+            return await prompts.complete(ctx, params, params.ref.name)
+        return await resources.complete(ctx, params, params.ref.uri)
+
+    _serve(server, "completion/complete", types.CompleteRequestParams, complete)
+
+
+def _serve(
+    server: Server[Any],
+    method: str,
+    params: type[_ParamsT],
+    handler: _Handler[_ParamsT],
+) -> None:
+    server.add_request_handler(method, params, _guarded(handler))
+
+
 def _guarded(handler: _Handler[_ParamsT]) -> _Handler[_ParamsT]:
     """*handler*, with our errors as they look on the wire."""
 
-    async def answer(ctx: _Request, params: _ParamsT) -> BaseModel:
+    async def answer(ctx: _Request, params: _ParamsT) -> BaseModel | dict[str, Any]:
         try:
             return await handler(ctx, params)
         except MCPError:
@@ -158,7 +238,9 @@ async def _answer(
     return reply
 
 
-async def _decode_arguments(ctx: _Request, call_next: CallNext) -> HandlerResult:
+async def _decode_arguments(
+    dispatcher: Dispatcher, ctx: _Request, call_next: CallNext
+) -> HandlerResult:
     """Let ``arguments`` be a JSON string, as some clients send them."""
     params = ctx.params
     if ctx.method == "tools/call" and isinstance(params, Mapping):
@@ -167,7 +249,20 @@ async def _decode_arguments(ctx: _Request, call_next: CallNext) -> HandlerResult
             try:
                 decoded = msgspec.json.decode(given)
             except msgspec.DecodeError:
-                decoded = given
+                return _not_json(dispatcher, params.get("name"))
             if isinstance(decoded, dict):
                 ctx = dataclasses.replace(ctx, params={**params, "arguments": decoded})
     return await call_next(ctx)
+
+
+def _not_json(dispatcher: Dispatcher, name: Any) -> HandlerResult:
+    """The answer to arguments in text that is not JSON, in the style of the family."""
+    try:
+        pack: Pack | None = dispatcher.find(str(name))[0]
+    except UbpError as error:
+        reply = failure(None, error)
+    else:
+        reply = failure(pack, InvalidArguments("`arguments` is text that is not JSON."))
+    if isinstance(reply, WireError):
+        raise MCPError(code=reply.code, message=reply.message, data=reply.data)
+    return reply

@@ -46,11 +46,11 @@ class FrontMatter(NamedTuple):
     warnings: list[Warned]
 
 
-class _Loader(yaml.CSafeLoader):
+class _JsonLoader(yaml.CSafeLoader):
     """The safe loader with JSON's idea of what is not a string."""
 
 
-_Loader.yaml_implicit_resolvers = {}
+_JsonLoader.yaml_implicit_resolvers = {}
 for _tag, _pattern, _first in (
     ("null", r"(?:~|null|Null|NULL|)\Z", ["~", "n", "N", ""]),
     ("bool", r"(?:true|True|TRUE|false|False|FALSE)\Z", list("tTfF")),
@@ -61,9 +61,13 @@ for _tag, _pattern, _first in (
         list("-+0123456789."),
     ),
 ):
-    _Loader.add_implicit_resolver(
+    _JsonLoader.add_implicit_resolver(
         f"tag:yaml.org,2002:{_tag}", re.compile(_pattern), _first
     )
+
+
+class _Loader(_JsonLoader):
+    """The same, but a number that would be shown in another way stays text."""
 
 
 def _float(loader: _Loader, node: yaml.ScalarNode) -> float | str:
@@ -76,10 +80,11 @@ def _float(loader: _Loader, node: yaml.ScalarNode) -> float | str:
 _Loader.add_constructor("tag:yaml.org,2002:float", _float)
 
 
-def split(text: str) -> FrontMatter:
+def split(text: str, *, as_written: bool = True) -> FrontMatter:
     """Front matter and body of *text*, in lines of Unix style.
 
     A block that cannot be used gives a warning and no values; the body is the same.
+    Unless *as_written*, 3.10 is the number that any other reader of YAML sees.
     """
     opening = _OPENING.match(text)
     closing = _CLOSING.search(text, opening.end()) if opening else None
@@ -87,7 +92,7 @@ def split(text: str) -> FrontMatter:
         return FrontMatter({}, text, [])
     block, body = text[opening.end() : closing.start()], text[closing.end() :]
     try:
-        values = _decode(block)
+        values = _decode(block, _Loader if as_written else _JsonLoader)
     except _Unusable as error:
         return FrontMatter({}, body, [Warned(INVALID, str(error))])
     return FrontMatter(values, body, [])
@@ -128,12 +133,14 @@ class _Unusable(Exception):
     """The block is not what front matter can be; the message says why."""
 
 
-def _decode(block: str) -> dict[str, Any]:
+def _decode(block: str, loader: type[_JsonLoader]) -> dict[str, Any]:
     if len(block) > LARGEST_BLOCK:
         raise _Unusable("The front matter is too large to be front matter.")
+    if (simple := _simple(block)) is not None:
+        return simple
     try:
         _refuse_depth(block)
-        loaded = yaml.load(block, Loader=_Loader)  # noqa: S506 - a safe loader
+        loaded = yaml.load(block, Loader=loader)  # noqa: S506 - a safe loader
         plain = _Plain().value(loaded)
     except yaml.YAMLError as error:
         problem = getattr(error, "problem", None) or "it cannot be parsed"
@@ -151,6 +158,42 @@ def _decode(block: str) -> dict[str, Any]:
     if not isinstance(plain, dict):
         raise _Unusable("The front matter is not a mapping of names to values.")
     return plain
+
+
+# Lines that YAML can only read in one way: a name, and a word or words, a text in
+# quotes without escapes, a number, a moment, or a short list of these.
+_PLAIN = r"[^\W\d_](?:[\w ./()+@=;-]*[\w)+])?"
+_CODE = r"[0-9][0-9A-Za-z]*[A-Za-z][0-9A-Za-z]*"
+_MOMENT = r"\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z)?"
+_INSIDE = r"\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff"
+_QUOTED = rf"\"[^\"\\{_INSIDE}]*\"|'[^'{_INSIDE}]*'"
+_ONE = rf"{_PLAIN}|{_CODE}|{_QUOTED}"
+_SIMPLE_LINE = re.compile(
+    rf"(?P<key>[A-Za-z_][A-Za-z0-9_-]*):(?: (?P<number>0|[1-9][0-9]{{0,17}})"
+    rf"| (?P<text>{_ONE}|{_MOMENT})| \[(?P<list>(?:(?:{_ONE})(?:, (?:{_ONE}))*)?)\])\Z"
+)
+_SIMPLE_ITEM = re.compile(_ONE)
+_NOT_TEXT = frozenset({"null", "true", "false"})
+
+
+def _simple(block: str) -> dict[str, Any] | None:
+    """What most blocks say, many times quicker than by libyaml; None for the others."""
+    values: dict[str, Any] = {}
+    for line in block.removesuffix("\n").split("\n"):
+        found = _SIMPLE_LINE.match(line)
+        if found is None or found["key"].lower() in _NOT_TEXT:
+            return None
+        if found["number"] is not None:
+            values[found["key"]] = int(found["number"])
+            continue
+        texts = [found["text"]]
+        if found["list"] is not None:
+            texts = _SIMPLE_ITEM.findall(found["list"])
+        if any(text.lower() in _NOT_TEXT for text in texts):
+            return None
+        plain = [text[1:-1] if text[0] in "'\"" else text for text in texts]
+        values[found["key"]] = plain[0] if found["list"] is None else plain
+    return values
 
 
 def _refuse_depth(block: str) -> None:

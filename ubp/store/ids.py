@@ -5,7 +5,7 @@ import time
 from datetime import UTC, datetime
 from uuid import UUID
 
-__all__ = ("new_id", "now")
+__all__ = ("iso", "new_id", "now")
 
 
 def new_id() -> str:
@@ -19,5 +19,9 @@ def new_id() -> str:
 
 def now() -> str:
     """The time, in ISO 8601, in UTC, to the microsecond so that it sorts."""
-    stamp = datetime.now(UTC).isoformat(timespec="microseconds")
-    return stamp.replace("+00:00", "Z")
+    return iso(datetime.now(UTC))
+
+
+def iso(moment: datetime) -> str:
+    """A time in UTC, written in the same way."""
+    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")

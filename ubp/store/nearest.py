@@ -7,17 +7,23 @@ out before the first cut, so a narrow filter finds as much as a wide one.
 Call these inside a snapshot.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from ubp.store.vector_blocks import Block, Blocks, sign_words, values_of
+from ubp.store.vector_blocks import (
+    Block,
+    Blocks,
+    sign_words,
+    values_of,
+    vectors_of,
+)
 from ubp.store.vectors import ModelRow, unit
 
-__all__ = ("Near", "each_nearest", "nearest")
+__all__ = ("Near", "each_nearest", "nearest", "similar")
 
 _FEWEST_SCORED = 4_000
 _SCORED_FOR_EACH = 40
@@ -50,8 +56,11 @@ def nearest(
     query: NDArray[np.float32],
     limit: int,
     allowed: NDArray[np.int64] | None = None,
+    denied: NDArray[np.int64] | None = None,
 ) -> list[Near]:
-    """The rows nearest to *query*, of *allowed* ones if given; the nearest first.
+    """The rows nearest to *query*; the nearest first.
+
+    Of *allowed* ones if given, and never of those *denied*.
 
     Raises:
         VectorMismatch: The query is not a vector of the model.
@@ -64,6 +73,9 @@ def nearest(
         return []
     rows = np.concatenate([block.rows for block in loaded])
     may = None if allowed is None else np.isin(rows, allowed)
+    if denied is not None:
+        others = np.isin(rows, denied, invert=True)
+        may = others if may is None else may & others
     candidates = _by_signs(loaded, query, _scored(limit), may)
     scores = _by_codes(loaded, query, candidates)
     vectors = np.concatenate([block.vectors for block in loaded])
@@ -74,6 +86,25 @@ def nearest(
         if len(found) >= limit or len(best) == len(candidates):
             return found[:limit]
         compared *= 2  # many were parts of the same rows
+
+
+def similar(
+    db: apsw.Connection,
+    model: ModelRow,
+    pack: str,
+    query: NDArray[np.float32],
+    rows: Iterable[int],
+) -> list[Near]:
+    """How near certain *rows* are to *query*, those that have a vector; nearest first.
+
+    Raises:
+        VectorMismatch: The query is not a vector of the model.
+    """
+    if model.dimension is None:
+        return []
+    query = unit(query, model.dimension)
+    placed = np.array(list(vectors_of(db, model.id, pack, rows)), np.int64)
+    return _exactly(db, query, *placed.reshape(-1, 2).T)
 
 
 def each_nearest(

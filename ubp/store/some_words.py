@@ -58,12 +58,15 @@ def terms(question: str) -> list[Term]:
 class SomeWords:
     """The ranking of one full-text table, whose words are counted in another."""
 
-    def __init__(self, *, text: str) -> None:
+    def __init__(self, *, text: str, exactly: bool = False) -> None:
+        """*exactly*: rows are counted, however many numbers are not among them."""
         if not text.isidentifier():
             raise ValueError(text)
         self._sql = {
             key: statement.format(text=text) for key, statement in _STATEMENTS.items()
         }
+        if exactly:
+            self._sql["rows"] = self._sql["rows_exactly"]
 
     def weighed(
         self,
@@ -78,18 +81,29 @@ class SomeWords:
         """
         if not asked:
             return []
-        worth = self._worth(db, asked)
+        worth = self.worth(db, asked)
         either = " OR ".join(term.match for term in asked)
         scored = self.having(db, either, limit, among)
-        rows = msgspec.json.encode(sorted(row for row, _ in scored)).decode()
-        covered = dict.fromkeys((row for row, _ in scored), 0.0)
-        for term, value in zip(asked, worth, strict=True):
-            for (row,) in db.execute(self._sql["with_term"], (term.match, rows)):
-                covered[row] += value
+        covered = self.covered(db, asked, worth, [row for row, _ in scored])
         total = sum(worth)
         return [
             Weighed(row, score, min(1.0, covered[row] / total)) for row, score in scored
         ]
+
+    def covered(
+        self,
+        db: apsw.Connection,
+        asked: Sequence[Term],
+        worth: Sequence[float],
+        rows: Sequence[int],
+    ) -> dict[int, float]:
+        """The worth, given for each term, of the terms that each of *rows* contains."""
+        covered = dict.fromkeys(rows, 0.0)
+        array = msgspec.json.encode(sorted(rows)).decode()
+        for term, value in zip(asked, worth, strict=True):
+            for (row,) in db.execute(self._sql["with_term"], (term.match, array)):
+                covered[row] += value
+        return covered
 
     def having(
         self,
@@ -132,7 +146,7 @@ class SomeWords:
         rows = msgspec.json.encode(among).decode()
         return db.execute(self._sql["scored_among"], (match, rows, limit))
 
-    def _worth(self, db: apsw.Connection, asked: Sequence[Term]) -> list[float]:
+    def worth(self, db: apsw.Connection, asked: Sequence[Term]) -> list[float]:
         """What each term says, by the number of rows it stands in."""
         rows: int = db.execute(self._sql["rows"]).get or 0
         worth: list[float] = []
@@ -168,5 +182,6 @@ _STATEMENTS = {
     """,
     # Rows are numbered upwards: a few that are gone change no word's worth.
     "rows": "SELECT max(id) FROM {text}_docsize",
+    "rows_exactly": "SELECT count(*) FROM {text}_docsize",
     "count": "SELECT sum(doc) FROM {text}_count WHERE term BETWEEN ? AND ?",
 }

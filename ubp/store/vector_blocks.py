@@ -34,6 +34,7 @@ __all__ = (
     "tick",
     "unpacked_ids",
     "values_of",
+    "vectors_of",
 )
 
 PLACES = 1024
@@ -60,6 +61,12 @@ _CHANGED = """
 """
 _REMOVE = "DELETE FROM vector_block WHERE id = ?"
 _DROP = "DELETE FROM vector_block WHERE model = ?"
+_VECTORS_OF = """
+    SELECT slot.row, slot.vector
+      FROM json_each(?)
+     CROSS JOIN slot ON slot.model = ? AND slot.pack = ? AND slot.row = value
+"""
+
 _DROP_SLOTS = "DELETE FROM slot WHERE model = ?"
 
 _TAKE = """
@@ -347,6 +354,14 @@ class Blocks:
         with self._lock:
             blocks = list(self._loaded.values())
         return sum(part.nbytes for block in blocks for part in block)
+
+
+def vectors_of(
+    db: apsw.Connection, model: int, pack: str, rows: Iterable[int]
+) -> Iterator[tuple[int, int]]:
+    """Those of *rows* that can be searched, with each of their vectors."""
+    asked = msgspec.json.encode(list(rows)).decode()
+    yield from db.execute(_VECTORS_OF, (asked, model, pack))
 
 
 def values_of(

@@ -11,6 +11,7 @@ from meanings import RealModel
 from strategies import anything, mixed
 
 from ubp.config import SearchSettings
+from ubp.packs.docs import meaning_signals
 from ubp.packs.docs.hybrid import Hybrid, Question, Signals, find, reason
 from ubp.store.vector_blocks import Blocks
 
@@ -158,6 +159,22 @@ def test_only_links_of_the_given_types_are_followed(model: RealModel) -> None:
     assert set(paths(ask("kittens", link_types=[]))) == {"cats.md"}
 
 
+def test_what_words_find_is_compared_by_meaning_too(
+    ask: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not to be among the closest is not to be without any likeness."""
+    question = "the engine of a birch"
+    before = signals(ask(question))
+    monkeypatch.setattr(meaning_signals, "_MOST_ROWS", 1)
+
+    after = signals(ask(question))
+
+    by_words = {path for path, each in before.items() if each.words > 0}
+    assert len(by_words) > 1
+    for path in by_words:
+        assert after[path].similarity > 0
+
+
 def test_a_page_reached_by_links_alone_comes_after_those_that_match(
     model: RealModel,
 ) -> None:
@@ -168,7 +185,7 @@ def test_a_page_reached_by_links_alone_comes_after_those_that_match(
 
     assert paths(found) == ["cats.md", "one.md"]
     assert found.pages[1].sections == ()
-    assert "linked" in reason(found.pages[1].signals)
+    assert "linked" in reason(found.pages[1].signals, "kittens")
 
 
 def test_the_order_is_always_the_same_and_equal_pages_are_by_path(
@@ -237,7 +254,7 @@ def test_alpha_weighs_meaning_against_words(ask: Asking) -> None:
     ],
 )
 def test_the_reason_says_what_a_page_was_found_by(signals: Signals, told: str) -> None:
-    assert reason(signals) == told
+    assert reason(signals, "library") == told
 
 
 def test_nothing_is_found_by_nothing(ask: Asking) -> None:
@@ -300,7 +317,7 @@ def test_a_result_in_another_language_says_so(ask_both: Asking) -> None:
     marked = {path for path, each in signals(found).items() if each.foreign}
     assert "料金.md" in marked
     assert not any(path.isascii() for path in marked)
-    assert "another language" in reason(found.pages[0].signals)
+    assert "another language" in reason(found.pages[0].signals, "fees")
 
 
 def test_words_in_ones_own_language_come_before_meaning_in_another(

@@ -1,5 +1,6 @@
 """How close pages are in meaning, with the vectors of the real model."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 import apsw
@@ -10,7 +11,7 @@ from vaults import page
 
 from ubp.languages import Language
 from ubp.messages import QueryVector
-from ubp.packs.docs import queries
+from ubp.packs.docs import meaning_signals, queries
 from ubp.packs.docs.meaning_signals import by_meaning, without_vectors
 from ubp.packs.docs.page_signals import PageMeaning
 from ubp.packs.docs.passages import passage
@@ -45,9 +46,10 @@ def found(
     vector: QueryVector,
     doc_type: str | None = None,
     language: Language = "en",
+    also: Collection[int] = (),
 ) -> dict[str, PageMeaning]:
     """What is close, by path, the closest first."""
-    near = by_meaning(db, Blocks(), vector, doc_type, language)
+    near = by_meaning(db, Blocks(), vector, doc_type, language, also).pages
     pages = queries.pages(db, near)
     order = sorted(near, key=lambda page: -near[page].similarity)
     return {pages[page].path: near[page] for page in order}
@@ -89,6 +91,19 @@ def test_a_long_section_is_one_row_although_it_has_several_vectors(
 
     rows = [row for row, _ in page.sections]
     assert len(rows) == len(set(rows)) == sections
+
+
+def test_of_what_was_found_otherwise_it_is_known_how_close_it_is(
+    model: RealModel, vault: apsw.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that is not among the closest is not infinitely far away."""
+    vector = model.query(vault, "where do kittens rest")
+    all_of_it = found(vault, vector)
+    rows = [row for each in all_of_it.values() for row, _ in each.sections]
+    monkeypatch.setattr(meaning_signals, "_MOST_ROWS", 1)
+
+    assert list(found(vault, vector)) == ["cats.md"]
+    assert found(vault, vector, also=rows) == all_of_it
 
 
 def test_meaning_keeps_to_a_doc_type(model: RealModel, vault: apsw.Connection) -> None:

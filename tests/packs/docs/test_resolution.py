@@ -11,7 +11,7 @@ from strategies import link_targets, page_paths
 
 from ubp.packs.docs.links import key_of, plan
 from ubp.packs.docs.resolution import resolved
-from ubp.packs.docs.writes import _Pages
+from ubp.packs.docs.writes import PagesByName
 
 
 def found(
@@ -27,7 +27,7 @@ def found(
         texts[path] = f"# {title}"
     db = with_pages(texts)
 
-    hit = resolved(plan(style, target, on), on, _Pages(db))
+    hit = resolved(plan(style, target, on), on, PagesByName(db))
 
     if hit is None:
         return None, False

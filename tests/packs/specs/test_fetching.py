@@ -63,6 +63,28 @@ async def test_a_page_is_asked_for_once_by_a_program_with_a_name(
     assert "If-None-Match" not in headers
 
 
+@pytest.mark.parametrize("etag", ['"\xe9"', '"a\r\nX: y"', '"' + "x" * 5000 + '"', ""])
+async def test_a_mark_that_cannot_be_sent_back_is_none(
+    server: FileServer, etag: str
+) -> None:
+    async with fetching([]) as fetcher:
+        page = await fetcher.get(f"{server.url}/spec", etag)
+        server.tags["/spec"] = etag.partition("\r")[0] + "\xe9"
+        again = await fetcher.get(f"{server.url}/spec")
+
+    assert page.status == 200
+    assert "If-None-Match" not in server.seen[0][1]
+    assert again.etag is None
+
+
+async def test_a_server_that_sends_us_nowhere_is_told(server: FileServer) -> None:
+    server.always["/spec"] = status(302, Location="http://127.0.0.1:99999/")
+
+    async with fetching([]) as fetcher:
+        with pytest.raises(FetchFailed):
+            await fetcher.get(f"{server.url}/spec")
+
+
 async def test_a_page_that_did_not_change_is_not_sent_again(server: FileServer) -> None:
     async with fetching([]) as fetcher:
         page = await fetcher.get(f"{server.url}/spec", '"first"')

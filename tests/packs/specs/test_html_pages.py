@@ -113,6 +113,26 @@ def test_a_row_of_a_table_is_one_block() -> None:
     assert named(text) == {"a": "K | V\n\n1 | x y\n\nz"}
 
 
+def test_a_heading_in_a_table_begins_a_section() -> None:
+    text = (
+        "<table><tr><td>menu<td><h2 id=a>A</h2><pre>x\ny</pre><h3 id=b>B</h3>"
+        "<table><tr><td>1<td>2</table>z</table>"
+    )
+
+    assert named(text) == {"a": "x\ny", "b": "1 | 2\n\nz"}
+
+
+def test_a_heading_without_text_is_called_by_its_name() -> None:
+    first, second = cut("<h2 id=a></h2><p>x</p><h3></h3><p>y</p>")
+
+    assert (first.title, first.path, first.content) == ("a", "a", "x")
+    assert second.path == f"a > {second.name}"
+
+
+def test_paragraphs_inside_a_heading_are_kept_apart() -> None:
+    assert cut("<h2>A<p>b</p><p>c")[0].title == "A b c"
+
+
 def test_what_belongs_to_the_site_is_left_out() -> None:
     text = (
         "<header><h2>Site</h2></header><nav><h2>Menu</h2></nav>"
@@ -185,9 +205,10 @@ def test_any_text_is_an_answer(text: str) -> None:
 
 
 WORDS = st.text("abcdefg ", max_size=30)
+TITLES = WORDS.filter(str.strip)
 
 
-@given(st.lists(st.tuples(st.integers(1, 6), WORDS, WORDS), max_size=8))
+@given(st.lists(st.tuples(st.integers(1, 6), TITLES, WORDS), max_size=8))
 def test_no_word_below_the_first_heading_is_lost(
     parts: list[tuple[int, str, str]],
 ) -> None:

@@ -28,6 +28,13 @@ def test_the_first_keeps_the_name_and_later_ones_say_where_they_are() -> None:
     assert {each.bare_id for each in found[:2]} == {"examples"}
 
 
+def test_a_name_may_be_used_any_number_of_times() -> None:
+    found = identified([("one", cuts(*["x"] * 30_000)), ("two", cuts("x"))])
+
+    assert found[-2].section_id == "x-29999"
+    assert found[-1].section_id == "two#x"
+
+
 names = st.sampled_from(["a", "a-1", "p#a", "p#a-1", "b", ""])
 
 

@@ -1,5 +1,8 @@
 """Whole runs: from disk, and from a server that misbehaves."""
 
+import os
+import sys
+import threading
 from collections import deque
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -12,9 +15,10 @@ from vaults import vault, write_files
 
 from ubp.actors.wiring import writable
 from ubp.config import FetchPatience, Settings
-from ubp.packs.specs import queries
+from ubp.packs.specs import ingesting, queries
 from ubp.packs.specs.ingesting import DocumentReport, Ingested, Run, ingest
 from ubp.packs.specs.languages import Document, Strategy, language
+from ubp.packs.specs.writes import store
 from ubp.project import Project
 
 AT_ONCE = FetchPatience(retry_base=0, page_delay=0)
@@ -268,6 +272,29 @@ async def test_pages_that_say_nothing_do_not_replace_a_snapshot(
     assert len(await texts(project)) == 3
 
 
+@BOTH
+@pytest.mark.parametrize("said", [b"", b"<!DOCTYPE html><html></html>"])
+async def test_a_page_with_nothing_on_it_does_not_replace_what_there_was(
+    server: FileServer, project: Project, strategy: Strategy, said: bytes
+) -> None:
+    book = Book(server, strategy)
+    await report(project, book.document)
+    server.files[book.path(2)] = said
+    server.tags[book.path(2)] = '"odd"'
+    book.write(3, "New words.")
+
+    done = await report(project, book.document, day=2)
+
+    assert (done.fetched, done.cached, done.failed) == (1, 1, 1)
+    assert done.carried_over == 1
+    found = await texts(project)
+    assert (found["Page 2"], found["Page 3"]) == ("First words 2.", "New words.")
+
+    book.write(2, "Back again.")
+    await report(project, book.document, day=3)
+    assert (await texts(project))["Page 2"] == "Back again."
+
+
 async def test_a_passing_failure_is_not_noticed(
     server: FileServer, project: Project
 ) -> None:
@@ -340,6 +367,23 @@ async def test_a_folder_on_disk_is_read_by_path_or_by_manifest_and_no_further(
     assert (listed.fetched, listed.failed) == (2, 2)
 
 
+async def test_a_folder_of_chapters_without_an_index_is_read_by_number(
+    project: Project,
+) -> None:
+    names = ("jls-2", "jls-10", "jls-1", "other")
+    pages = {f"java/{n}.html": f"<h2 id={n}>{n}</h2>" for n in names}
+    write_files(project.root, pages)
+    java = language(Settings(), "java").document(None)
+
+    await report(project, java, place=str(project.root / "java"))
+
+    async with writable(project) as session:
+        newest = await session.run(queries.newest, "java", "jls")
+        assert newest is not None
+        found = await session.run(queries.placed, newest.id)
+    assert [each.section_id for each in found] == ["jls-1", "jls-2", "jls-10"]
+
+
 async def test_one_file_is_a_document_cited_with_its_base(
     project: Project, tmp_path: Path
 ) -> None:
@@ -379,9 +423,68 @@ async def test_a_place_without_pages_is_told(
     assert done.error.code == "specs.source_failed"
 
 
+@pytest.mark.parametrize("url", ["http://[::1", "http://127.0.0.1:99999/x", "http://"])
+async def test_an_address_that_is_none_is_told(project: Project, url: str) -> None:
+    go = language(Settings(), "go").document(None)
+
+    done = await run(project, go, place=url)
+
+    assert done.error is not None
+    assert done.error.code == "specs.source_failed"
+
+
+async def test_a_password_in_an_address_is_used_and_not_shown(
+    server: FileServer, project: Project
+) -> None:
+    server.files["/spec"] = b"<h2 id=a>A</h2>"
+    url = server.url.replace("://", "://user:secret@") + "/spec"
+    document = Document(
+        language="demo", doc="d", title="D", strategy="single-html", url=url
+    )
+
+    done = await report(project, document)
+
+    assert done.source_url == f"{server.url}/spec"
+    assert "Authorization" in server.seen[-1][1]
+    async with writable(project) as session:
+        newest = await session.run(queries.newest, "demo", "d")
+        assert newest is not None
+        [only] = await session.run(queries.placed, newest.id)
+    assert only.url == f"{server.url}/spec#a"
+
+
+async def test_only_pages_behind_http_are_fetched(project: Project) -> None:
+    go = language(Settings(), "go").document(None)
+
+    done = await run(project, go, place="ftp://a.example/spec")
+
+    assert done.error is not None
+    assert "http" in done.error.cause
+
+
 async def test_an_address_is_no_place_for_what_is_read_from_disk(
     project: Project,
 ) -> None:
     done = await run(project, local(path="docs"), place="https://a.example/x")
 
     assert done.error is not None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads share a priority")
+async def test_a_run_gives_way_to_whoever_searches(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_files(tmp_path / "source", FILES)
+    priorities: list[int] = []
+
+    def watched(*args: Any) -> Any:
+        priorities.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+        return store(*args)
+
+    monkeypatch.setattr(ingesting, "store", watched)
+    before = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    await report(project, local(path=str(tmp_path / "source")))
+
+    assert min(priorities) >= 10
+    assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == before

@@ -98,6 +98,14 @@ def test_a_new_language_has_defaults_and_may_have_further_documents() -> None:
             "docs": {"..": {"strategy": "local", "path": "y"}},
         },
         {"strategy": "multi-html-toc", "url": "https://x.example", "pages": "("},
+        {"strategy": "local", "path": "x", "base_url": "javascript:alert(1)//"},
+        {"strategy": "local", "path": "x", "base_url": "https://x.example/a b"},
+        {"strategy": "local", "path": "x", "headings": []},
+        {
+            "strategy": "local",
+            "path": "x",
+            "docs": {"demo-spec": {"strategy": "local", "path": "y"}},
+        },
     ],
 )
 def test_a_source_that_cannot_be_used_is_refused_and_hurts_no_other(

@@ -131,6 +131,22 @@ def test_indentation_of_the_first_line_is_kept() -> None:
     assert named("# A\n\n    code\n") == {"a": "    code"}
 
 
+def test_a_heading_without_text_is_called_by_its_name() -> None:
+    first, second = cut("# {#own}\n\nx\n\n##\n\ny\n")
+
+    assert (first.title, first.path) == ("own", "own")
+    assert second.path == f"own > {second.name}"
+
+
+def test_any_number_of_spaces_is_as_good_as_one() -> None:
+    gap = " " * 200_000
+
+    [only] = cut(f"# A{gap}b {{#own}}\n\nc{gap}d{gap}// @noErrors\n")
+
+    assert (only.title, only.name) == ("A b", "own")
+    assert only.content.split() == ["c", "d"]
+
+
 @given(anything)
 def test_any_text_is_an_answer(text: str) -> None:
     cut(text)

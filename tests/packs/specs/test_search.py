@@ -136,6 +136,7 @@ def test_scores_are_negative_and_ascending(db: apsw.Connection) -> None:
     [
         ("Types", {"Slice types", "Map types"}),
         ("Types > Map types", {"Map types"}),
+        ("", {"Slice types", "Map types", "100% coverage", "Types of errors"}),
         ("Type", set()),
         ("types", set()),
         ("100% coverage", {"100% coverage"}),
@@ -171,12 +172,19 @@ def embedded(db: apsw.Connection) -> None:
         )
 
 
-def near(db: apsw.Connection, text: str, prefix: str | None = None) -> list[str]:
+def near(
+    db: apsw.Connection,
+    text: str,
+    prefix: str | None = None,
+    *,
+    related: float = 0.9,
+    alone: bool = False,
+) -> list[str]:
     model = vectors.serving(db)
     assert model is not None
     values = vector_of(text).astype(np.float32).tobytes()
-    vector = QueryVector(model.id, values, 0.3, 0.9)
-    hits = by_meaning(db, Blocks(), newest(db), vector, prefix, 10)
+    vector = QueryVector(model.id, values, 0.3, related)
+    hits = by_meaning(db, Blocks(), newest(db), vector, prefix, 10, alone=alone)
     assert all((hit.score, hit.match) == (0.0, "meaning") for hit in hits)
     sections = queries.sections(db, [hit.row for hit in hits])
     return [sections[hit.row].row.title for hit in hits]
@@ -194,6 +202,15 @@ def test_sections_are_found_by_meaning_in_the_newest_snapshot_alone() -> None:
     assert near(db, "bird") == ["Wings"]
     assert near(db, "bird", "Tea") == []
     assert near(db, "chess") == []
+
+
+def test_less_similarity_is_enough_where_no_word_was_found() -> None:
+    db = book({"a.md": "# Wings\n\nA bird flies.\n\n# Tea\n\nThe kettle boils.\n"})
+    embedded(db)
+
+    assert near(db, "bird", related=4.3) == []
+    assert near(db, "bird", related=4.3, alone=True) == ["Wings"]
+    assert near(db, "chess", related=4.3, alone=True) == []
 
 
 def test_what_is_near_follows_what_has_the_words_and_is_there_once() -> None:

@@ -83,6 +83,15 @@ def test_symbols_and_japanese_are_shown() -> None:
     assert shown(text, "推論").start > 400
 
 
+def test_a_word_that_is_everywhere_is_shown_beside_the_one_that_is_not() -> None:
+    text = f"{'common ' * 60_000}rare {'common ' * 60_000}"
+
+    found = shown(text, "common rare")
+
+    check(found, text)
+    assert "rare" in found.text
+
+
 @given(st.lists(mixed, max_size=40), mixed)
 def test_a_window_is_always_a_part_of_its_text(parts: list[str], query: str) -> None:
     text = " ".join(parts)

@@ -89,7 +89,8 @@ class Hybrid(NamedTuple):
 def find(db: apsw.Connection, blocks: Blocks, question: Question) -> Hybrid:
     """The pages that answer *question*, best first; equal ones by path."""
     words, uncounted, covered = by_words(db, question.text, question.doc_type)
-    meaning, facts = _meaning(db, blocks, question)
+    also = [row for page in words.values() for row, _ in page.sections]
+    meaning, facts = _meaning(db, blocks, question, also)
     facts = facts._replace(covered=covered)
     signals = {
         page: Signals(
@@ -125,9 +126,12 @@ def find(db: apsw.Connection, blocks: Blocks, question: Question) -> Hybrid:
 
 
 def _meaning(
-    db: apsw.Connection, blocks: Blocks, question: Question
+    db: apsw.Connection, blocks: Blocks, question: Question, also: Collection[int]
 ) -> tuple[dict[int, PageMeaning], Facts]:
-    """The pages that are close in meaning, and what that says of the question."""
+    """The pages that are close in meaning, and what that says of the question.
+
+    With them those with the sections *also*, however close they are.
+    """
     vector = question.vector
     if vector is None:
         return {}, Facts(question.alpha, 0.0, Calibration(0.0, 0.0))
@@ -135,12 +139,10 @@ def _meaning(
     from ubp.packs.docs.meaning_signals import by_meaning, without_vectors
 
     language = language_of(question.text)
-    found = by_meaning(db, blocks, vector, question.doc_type, language)
+    found, abroad = by_meaning(db, blocks, vector, question.doc_type, language, also)
     closest = max((page.similarity for page in found.values()), default=0.0)
     missing = without_vectors(db, blocks) if found else 0.0
     calibration = Calibration(vector.unrelated, vector.related, vector.literal)
-    foreign = sum(page.is_foreign for page in found.values())
-    abroad = foreign / len(found) if found else 0.0
     return found, Facts(question.alpha, closest, calibration, missing, abroad)
 
 
@@ -222,13 +224,13 @@ def _sections(
     return tuple(scored[:_MOST_SECTIONS])
 
 
-def reason(signals: Signals) -> str:
+def reason(signals: Signals, question: str) -> str:
     """Why a page was found, in words."""
     parts: list[str] = []
     if signals.similarity > 0:
         where = ", in another language" if signals.foreign else ""
         parts.append(f"similar in meaning ({signals.similarity:.2f}){where}")
-    if signals.words >= words_signal(0.0, 1.0):
+    if signals.words >= words_signal(0.0, 1.0, language_of(question)):
         parts.append(f"has the words ({signals.words:.2f})")
     elif signals.words > 0:
         parts.append(f"has some of the words ({signals.words:.2f})")

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 from ubp.packs.docs import graph, queries
 from ubp.packs.docs.fields import Took
 from ubp.packs.docs.kinds import DocType, LinkType
+from ubp.packs.docs.mentioned import naming
 from ubp.toolkit import Context, Effect, phase, tool
 
 __all__ = ("get_graph", "list_pages")
@@ -138,6 +139,7 @@ def _graph(
         pages = [center, *(each.page for each in reached)]
         links = queries.edges_among(db, [page.id for page in pages])
     ids = {page.id: page.doc_id for page in pages}
+    named = naming(db, ids.keys())
     nodes = [
         GraphNode(
             id=page.doc_id,
@@ -151,4 +153,16 @@ def _graph(
         GraphEdge(source=ids[edge.source], target=ids[edge.target], type=edge.type)  # type: ignore[arg-type]
         for edge in links
     ]
-    return nodes, edges
+    for mention, page in named:
+        nodes.append(
+            GraphNode(
+                id=mention.source,
+                filepath=mention.path,
+                title=mention.title,
+                doc_type="other",
+            )
+        )
+        edges.append(
+            GraphEdge(source=mention.source, target=ids[page], type="references")
+        )
+    return list({node.id: node for node in nodes}.values()), edges

@@ -8,6 +8,7 @@ from msgspec import Meta, Struct
 from ubp.packs.docs import graph, queries
 from ubp.packs.docs.fields import SUMMARY, Filepath, Took
 from ubp.packs.docs.kinds import Direction, DocType, LinkType, Staleness
+from ubp.packs.docs.mentioned import naming
 from ubp.packs.docs.queries import Page, Section
 from ubp.packs.docs.reports import verdicts
 from ubp.toolkit import Context, Effect, phase, tool
@@ -77,7 +78,7 @@ def _whole_page(db: apsw.Connection, path: str, ctx: Context) -> WholePage:
             PageSection(heading=each.heading, content=each.content) for each in sections
         ],
         outlinks=_page_links(db, page, "outlink"),
-        backlinks=_page_links(db, page, "backlink"),
+        backlinks=[*_page_links(db, page, "backlink"), *_named_by(db, page)],
         staleness=verdict.staleness,
         stale_refs=[ref.path for ref in verdict.refs],
         updated_at=page.updated_at,
@@ -106,6 +107,19 @@ def _page_links(
             link_type=type_,  # type: ignore[arg-type]
         )
         for type_, other in queries.linked(db, page.id, direction)
+    ]
+
+
+def _named_by(db: apsw.Connection, page: Page) -> list[PageLink]:
+    """What is no page, and names this one."""
+    return [
+        PageLink(
+            doc_id=mention.source,
+            filepath=mention.path,
+            title=mention.title,
+            link_type="references",
+        )
+        for mention, _ in naming(db, [page.id])
     ]
 
 

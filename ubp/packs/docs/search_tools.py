@@ -178,7 +178,7 @@ def _search(
                     graph_proximity=round(ranked.signals.proximity, 4),
                     fulltext=round(ranked.signals.words, 4),
                 ),
-                relevance_reason=reason(ranked.signals),
+                relevance_reason=reason(ranked.signals, args.query),
                 staleness=trust[ranked.page.id].staleness,
                 linked_pages=_linked_pages(db, ranked.page.id, depth, args.link_types)
                 if args.include_linked

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import apsw
 
 from ubp.fusion import words_signal
+from ubp.languages import language_of
 from ubp.packs.docs import queries
 from ubp.packs.docs.page_signals import PageWords
 from ubp.packs.docs.text_index import SECTION_WORDS, SECTIONS
@@ -58,6 +59,7 @@ class _Row(NamedTuple):
 def by_words(db: apsw.Connection, question: str, doc_type: str | None) -> FoundByWords:
     """The pages with the words of *question*, or with the most telling of them."""
     asked = terms(question)
+    language = language_of(question)
     among = None if doc_type is None else queries.sections_of_type(db, doc_type)
     with phase("match"):
         literal = SECTIONS.search(db, question)
@@ -126,7 +128,7 @@ def by_words(db: apsw.Connection, question: str, doc_type: str | None) -> FoundB
             ((row, _share(raised[row], best_row)) for row in rows),
             key=lambda pair: (-pair[1], pair[0]),
         )
-        signal = words_signal(_share(totals[page], most), coverage)
+        signal = words_signal(_share(totals[page], most), coverage, language)
         pages[page] = PageWords(signal, tuple(shares))
     return FoundByWords(pages, uncounted, most_covered)
 

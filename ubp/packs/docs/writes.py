@@ -18,7 +18,7 @@ from ubp.store.fulltext import IndexedText
 from ubp.store.ids import new_id, now
 from ubp.store.vectors import Passage
 
-__all__ = ("forget", "optimize", "rename", "save", "settle")
+__all__ = ("PagesByName", "forget", "optimize", "rename", "save", "settle")
 
 _PAGE = "SELECT id, digest, title_key FROM docs_page WHERE path = ?"
 
@@ -210,7 +210,7 @@ def settle(db: apsw.Connection) -> bool:
     for statement in (_UNSETTLE_BY_NAME, _UNSETTLE_BY_TITLE, _FORGET_NAMES):
         db.execute(statement)
     sources = [source for (source,) in db.execute(_SOURCES_TO_SETTLE, (_AT_ONCE,))]
-    pages = _Pages(db)
+    pages = PagesByName(db)
     for source in sources:
         _settle_source(db, source, pages)
     return len(sources) == _AT_ONCE
@@ -346,7 +346,7 @@ def _save_refs(db: apsw.Connection, page_id: int, record: PageRecord) -> None:
     )
 
 
-def _settle_source(db: apsw.Connection, source: int, pages: "_Pages") -> None:
+def _settle_source(db: apsw.Connection, source: int, pages: "PagesByName") -> None:
     """Find the targets of all links of one page, and which of them repeat others."""
     rows = list(db.execute(_LINKS_OF, (source,)))
     found = [
@@ -374,7 +374,7 @@ def _settle_source(db: apsw.Connection, source: int, pages: "_Pages") -> None:
             db.execute(_SETTLE_LINK, (page, ambiguous, hidden, link))
 
 
-class _Pages:
+class PagesByName:
     """Pages by the names links use, each looked up once."""
 
     def __init__(self, db: apsw.Connection) -> None:

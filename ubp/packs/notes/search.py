@@ -14,6 +14,7 @@ import apsw
 
 from ubp import lexicon
 from ubp.fusion import Calibration, words_signal
+from ubp.languages import language_of
 from ubp.messages import QueryVector
 from ubp.packs.notes import queries
 from ubp.packs.notes.text_index import CHUNK_WORDS, PACK_NAME
@@ -138,8 +139,9 @@ def _by_words(
         without = vectors.without_vector(db, model, PACK_NAME, rows)
         weighed = [each for each in weighed if each.row in without]
     best = max((each.score for each in weighed), default=0.0)
+    language = language_of(question.text)
     for row, score, coverage in weighed:
-        signal = words_signal(score / best if best else 1.0, coverage)
+        signal = words_signal(score / best if best else 1.0, coverage, language)
         if signal >= question.threshold:
             fit.setdefault(row, signal)
     return fit

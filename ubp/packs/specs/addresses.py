@@ -2,7 +2,7 @@
 
 from urllib.parse import quote, urlsplit
 
-__all__ = ("cited", "page_address")
+__all__ = ("cited", "page_address", "without_secrets")
 
 _IN_FRAGMENTS = "!$&'()*+,;=:@/?-._~"
 
@@ -31,6 +31,14 @@ def page_address(
         site = urlsplit(base)
         return f"{site.scheme}://{site.netloc}/{quote(path.lstrip('/'), safe='/%')}"
     return f"{base.rstrip('/')}/{quote(name)}{suffix}"
+
+
+def without_secrets(url: str) -> str:
+    """*url* without a user and a password: it is shown, and cited."""
+    parts = urlsplit(url)
+    if "@" not in parts.netloc:
+        return url
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
 def cited(address: str, anchor: str) -> str:

@@ -1,14 +1,16 @@
 """One page over HTTP: asked for only if it changed, tried again if that may help."""
 
 import random
+import re
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import anyio
 from msgspec import Struct
 
 from ubp import __version__
 from ubp.config import FetchPatience
+from ubp.errors import innermost
 from ubp.retry_after import seconds_asked
 
 if TYPE_CHECKING:
@@ -29,6 +31,9 @@ _LONGEST_DELAY = 10.0
 """Seconds between two pages, unless the server asks for more."""
 
 _JITTER = 0.25
+
+_PLAIN = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
+_LONGEST_ETAG = 1_000
 
 _LARGEST = 64 * 1024 * 1024
 """Bytes of a page: no specification is larger, and memory is not endless."""
@@ -101,7 +106,8 @@ class Fetcher:
     async def _once(self, url: str, etag: str | None) -> Fetched:
         import httpx2
 
-        headers = {"If-None-Match": etag} if etag else {}
+        unusable = (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError)
+        headers = {"If-None-Match": etag} if _can_be_sent(etag) else {}
         try:
             with anyio.fail_after(self._patience.timeout):
                 async with self._client.stream("GET", url, headers=headers) as answer:
@@ -110,8 +116,12 @@ class Fetcher:
             limit = self._patience.timeout
             reason = f"no answer within {limit:g} s"
             raise FetchFailed(url, reason, passing=True) from None
-        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
+        except unusable as error:  # ours, or one that the server sends us on to
             raise FetchFailed(url, f"the address cannot be used: {error}") from None
+        except ExceptionGroup as group:
+            if isinstance(innermost(group), OverflowError):
+                raise FetchFailed(url, "the address has a port that is none") from None
+            raise
         except httpx2.TooManyRedirects:
             raise FetchFailed(url, "the server sends us in circles") from None
         except httpx2.RequestError as error:
@@ -135,12 +145,20 @@ class Fetcher:
             body += block
             if len(body) > _LARGEST:
                 raise FetchFailed(url, f"it has more than {_LARGEST:,} bytes")
+        etag = answer.headers.get("ETag")
         return Fetched(
             status=status,
             body=bytes(body),
-            etag=answer.headers.get("ETag"),
+            etag=etag if _can_be_sent(etag) else None,
             charset=answer.charset_encoding or "",
         )
+
+
+def _can_be_sent(etag: str | None) -> TypeGuard[str]:
+    """Whether it can be a header of ours: servers send, and caches hold, anything."""
+    if etag is None or len(etag) > _LONGEST_ETAG:
+        return False
+    return _PLAIN.fullmatch(etag) is not None
 
 
 def pause_before(

@@ -126,7 +126,7 @@ class _Walk:
         tag = node.tag or ""
         if is_chrome(node) or (tag in _LANDMARKS and not self._containers):
             return False
-        if tag in self._tags and not self._text.in_row:
+        if tag in self._tags:
             self._heading(node, int(tag[1]))
             return False
         if is_verbatim(node) and not self._text.in_row:
@@ -147,9 +147,10 @@ class _Walk:
         container = self._containers[-1] if self._containers else None
         while self._open and self._ends(self._open[-1], level):
             self._open.pop()
-        self._open.append((level, title, container))
         name = _own_id(node) or self._containers_id()
         name = name or generated_id(self._page, title, len(self._found))
+        title = title or name  # nobody could cite a section without one
+        self._open.append((level, title, container))
         for each in self._containers:
             each.headed = True
         path = SEPARATOR.join(each for _, each, _ in self._open)

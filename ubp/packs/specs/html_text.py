@@ -74,7 +74,7 @@ def plain_text(node: LexborNode) -> str:
             while child is not None:
                 left.append(child)
                 child = child.prev
-            if here.tag == "br":
+            if here.tag == "br" or (here.tag in _BLOCKS and here is not node):
                 found.append(" ")
     return _WHITE.sub(" ", "".join(found)).strip()
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from ubp.packs.specs.sections import Cut, free_name
+from ubp.packs.specs.sections import Cut, Names
 
 __all__ = ("Identified", "identified")
 
@@ -31,14 +31,13 @@ class Identified(Struct, frozen=True, kw_only=True):
 def identified(pages: Iterable[tuple[str, Sequence[Cut]]]) -> list[Identified]:
     """The sections of all *pages*, by name and in order."""
     found: list[Identified] = []
-    taken: set[str] = set()
+    taken = Names()
     for number, (page, sections) in enumerate(pages):
-        on_page: set[str] = set()
+        on_page = Names()
         for cut in sections:
-            local = free_name(cut.name, on_page)
+            local = on_page.take(cut.name)
             long_id = f"{page}#{local}"
-            section_id = local if local not in taken else free_name(long_id, taken)
-            taken.add(section_id)
+            section_id = taken.take(local if local not in taken else long_id)
             found.append(
                 Identified(
                     section_id=section_id,

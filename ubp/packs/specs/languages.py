@@ -20,6 +20,7 @@ __all__ = (
     "Policy",
     "Strategy",
     "UnknownLanguage",
+    "is_base",
     "language",
     "names",
     "notes",
@@ -27,6 +28,9 @@ __all__ = (
 
 Strategy = Literal["single-html", "multi-html-toc", "github-markdown", "local"]
 Policy = Literal["excerpt_only", "local_fulltext_ok"]
+
+_BASE = re.compile(r"https?://[!#-;=?-~]+", re.IGNORECASE)
+"""What a link can start with: no quotes, brackets or spaces, and no other scheme."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._+-]{0,63}")
 """Of languages and documents: it names folders of the cache, too."""
@@ -220,6 +224,11 @@ _OF_LANGUAGES = ("doc", "name", "notes", "docs")
 """Keys of a language that are not keys of a document."""
 
 
+def is_base(url: str) -> bool:
+    """Whether citations can start with *url*."""
+    return _BASE.fullmatch(url) is not None
+
+
 def names(settings: Settings) -> list[str]:
     """The languages to choose from: the built-in ones, then those of ``ubp.toml``.
 
@@ -263,6 +272,12 @@ def _as_set(
     first = known.documents[0] if known else None
     own = {key: value for key, value in asdict(given).items() if value is not None}
     doc = own.get("doc", first.doc if first else f"{name}-spec")
+    if doc in given.docs:
+        raise ConfigError(
+            f"ubp.toml: {where}.docs.{shortened(doc)} is the first document already.",
+            cause="Two documents of a language share an id.",
+            hint=f"Say what differs in [{where}], or use another id.",
+        )
     title = name if known is None else known.name
     documents = [_document(where, name, doc, first, given)]
     documents += [
@@ -321,6 +336,18 @@ def _check_place(where: str, document: Document) -> None:
             f"ubp.toml: {where} has no {needed}.",
             cause=f"The strategy {document.strategy} needs it.",
             hint=f"Add {needed}, or path to read it from disk.",
+        )
+    if document.base_url and not is_base(document.base_url):
+        raise ConfigError(
+            f"ubp.toml: {where}.base_url cannot begin a link.",
+            cause=f"It says {shortened(document.base_url)!r}.",
+            hint="Give an http or https address; write what is not ASCII as %XX.",
+        )
+    if not document.headings:
+        raise ConfigError(
+            f"ubp.toml: {where}.headings is empty.",
+            cause="Sections begin at headings of these levels.",
+            hint="Leave it out to mean [2, 3, 4].",
         )
     try:
         re.compile(document.pages)

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from ubp.packs.specs.sections import (
     SEPARATOR,
     Cut,
+    Names,
     anchor_of,
-    free_name,
     generated_id,
     slug,
     title_of,
@@ -22,10 +22,12 @@ _DEEPEST = 4
 """Level of the headings that begin sections; those below are content."""
 
 _ANNOTATED_LINE = re.compile(r"^[ \t]*//[ \t]*(?:@\w|\^[?!]).*\n?", re.MULTILINE)
-_ANNOTATION = re.compile(r"[ \t]*(?<!:)//[ \t]*(?:@\w|\^[?!]).*$", re.MULTILINE)
+_ANNOTATION = re.compile(
+    r"(?<![ \t])[ \t]*(?<!:)//[ \t]*(?:@\w|\^[?!]).*$", re.MULTILINE
+)
 """What tells a tool how to show code: ``// @errors: 2345`` and ``//  ^?``."""
 
-_EXPLICIT_ID = re.compile(r"\s*\{#([^\s{}]+)[^{}]*\}\s*$")
+_EXPLICIT_ID = re.compile(r"\{#([^\s{}]+)[^{}]*\}\s*$")
 
 _RULES = re.compile(r"(?:^r\[[^\]\n]+\][ \t]*\n)+\Z", re.MULTILINE)
 """Names of rules right above a heading belong to what is below it."""
@@ -93,7 +95,7 @@ class _Cutter:
         first = title_of(heads[0].text)[0] if heads else ""
         self._root = (title,) if title and title != first else ()
         self._open: list[tuple[int, str]] = []
-        self._anchors: set[str] = set()
+        self._anchors = Names()
         """Those of the page: what is rendered counts them apart from our names."""
 
     def cut(self, body: str, permalink: str) -> Iterator[Cut]:
@@ -120,14 +122,15 @@ class _Cutter:
         title, too_long = title_of(head.text)
         while self._open and self._open[-1][0] >= head.level:
             self._open.pop()
+        generated = generated_id(self._page, title, ordinal)
+        title = title or head.name or generated
         self._open.append((head.level, title))
         parts = (rules.strip(), too_long, _trimmed(content))
-        generated = generated_id(self._page, title, ordinal)
         return Cut(
             title=title,
             path=SEPARATOR.join([*self._root, *(each for _, each in self._open)]),
             name=head.name or slug(title) or generated,
-            anchor=free_name(head.name or anchor_of(title) or generated, self._anchors),
+            anchor=self._anchors.take(head.name or anchor_of(title) or generated),
             content="\n\n".join(part for part in parts if part),
         )
 

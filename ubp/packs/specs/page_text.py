@@ -8,10 +8,13 @@ from ubp.packs.specs.html_pages import cut_html
 from ubp.packs.specs.markdown_pages import cut_markdown
 from ubp.packs.specs.sections import Cut
 
-__all__ = ("CutText", "cut_page", "decoded", "is_markdown")
+__all__ = ("CutText", "cut_page", "decoded", "is_markdown", "looks_like_html")
 
 _DECLARED = re.compile(rb"""<meta[^>]{0,200}charset=["']?([A-Za-z0-9_-]{1,40})""")
 _LOOKED_THROUGH = 2048
+_HTML = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*<(?:!doctype\s+html|html)[\s>]", re.IGNORECASE
+)
 
 
 class CutText(NamedTuple):
@@ -38,6 +41,11 @@ def decoded(body: bytes, charset: str = "") -> str:
 
 def is_markdown(path: str) -> bool:
     return path.lower().endswith(".md")
+
+
+def looks_like_html(body: bytes) -> bool:
+    """Whether it is a whole HTML document."""
+    return _HTML.match(body[:_LOOKED_THROUGH]) is not None
 
 
 def cut_page(

@@ -133,7 +133,7 @@ _PASSAGES = """
 _WITHIN = """
     SELECT id, ordinal, size FROM specs_section
      WHERE snapshot_id = :snapshot
-       AND (:prefix IS NULL OR path = :prefix
+       AND (coalesce(:prefix, '') = '' OR path = :prefix
             OR substr(path, 1, length(:prefix) + 3) = :prefix || ' > ')
 """
 _AVERAGE_SIZE = "SELECT count(*), avg(size) FROM specs_section WHERE snapshot_id = ?"

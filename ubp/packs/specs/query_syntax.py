@@ -1,8 +1,9 @@
 """What people type -> what FTS5 accepts. Nothing anybody types is an error.
 
-``AND``, ``OR`` and ``NOT`` in capitals, phrases in quotes and a star at the end of a
-word mean what they mean in FTS5, if the whole of the query can be understood in that
-way. Otherwise they are words like any others, and every word must occur.
+``AND``, ``OR`` and ``NOT`` in capitals, round brackets, phrases in quotes and a star at
+the end of a word mean what they mean in FTS5, if the whole of the query can be
+understood in that way. Otherwise they are words like any others, and every word must
+occur.
 """
 
 import re
@@ -16,9 +17,11 @@ from ubp.store.parameters import storable
 
 __all__ = ("Asked", "phrases", "understood")
 
-_PIECES = re.compile(r'"[^"]*"|\S+')
+_PIECES = re.compile(r'"[^"]*"|[^\s"]+|"')
 _PHRASES = re.compile(r'"[^"]*"(?: \*)?')
 _OPERATORS = ("AND", "OR", "NOT")
+_DEEPEST = 16
+"""Brackets in brackets; FTS5 has a limit, too."""
 
 _MOST_WORDS = 64
 """Of a query; the rest of a longer one is not looked for."""
@@ -70,6 +73,7 @@ def _with_operators(query: str) -> str:
     special = False
     joined = True
     """Whether what comes next is joined to what was before."""
+    depth = 0
     for piece in _PIECES.findall(query)[: 2 * _MOST_WORDS]:
         if piece in _OPERATORS:
             if joined and not (piece == "NOT" and parts and parts[-1] == "AND"):
@@ -78,13 +82,31 @@ def _with_operators(query: str) -> str:
             parts.append(piece)
             special = joined = True
             continue
-        term, is_special = _term(piece)
-        if not term:
-            return ""
+        opened, word, closed = _unbracketed(piece)
+        term, is_special = _term(word)
         special |= is_special
-        parts += [term] if joined else ["AND", term]
-        joined = False
-    return " ".join(parts) if special and not joined else ""
+        if opened or term:
+            parts += [] if joined else ["AND"]
+            joined = True
+        if bool(term) is not bool(word) or (closed and joined and not term):
+            return ""
+        parts += [*"(" * opened, *([term] if term else ()), *")" * closed]
+        joined = joined and not term
+        depth += opened - closed
+        if not 0 <= depth <= _DEEPEST:
+            return ""
+    return " ".join(parts) if special and not joined and depth == 0 else ""
+
+
+def _unbracketed(piece: str) -> tuple[int, str, int]:
+    """*piece* without the brackets that others close or opened, and how many of each.
+
+    ``func()`` has none of these.
+    """
+    more = piece.count("(") - piece.count(")")
+    opened = min(max(more, 0), len(piece) - len(piece.lstrip("(")))
+    closed = min(max(-more, 0), len(piece) - len(piece.rstrip(")")))
+    return opened, piece[opened : len(piece) - closed], closed
 
 
 def _term(piece: str) -> tuple[str, bool]:
@@ -96,7 +118,8 @@ def _term(piece: str) -> tuple[str, bool]:
     if piece.endswith("*") and piece[:-1].isalnum():
         term = _phrase(piece[:-1])
         return f"{term} *" if term and not term.endswith("*") else term, True
-    return _phrase(piece), False
+    term = _phrase(piece)
+    return f"({term})" if " AND " in term else term, False
 
 
 def _words(query: str) -> list[str]:

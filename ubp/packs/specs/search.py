@@ -46,6 +46,10 @@ _LEAST = 1e-6
 _SIMILAR = 0.65
 """On the scale of ``fusion.Calibration``: what is less similar is no answer."""
 
+_SIMILAR_ALONE = 0.5
+"""The same where no word was found, as with a question in another language: there is
+nothing better to show. It is what a question about something else may reach."""
+
 Match = Literal["any", "meaning"]
 """How a section was found, where not by all of the words."""
 
@@ -98,8 +102,13 @@ def by_meaning(
     vector: QueryVector,
     prefix: str | None,
     limit: int,
+    *,
+    alone: bool = False,
 ) -> list[Hit]:
-    """The sections closest to *vector* that are close at all."""
+    """The sections closest to *vector* that are close at all.
+
+    *alone*: nothing was found by words.
+    """
     model = vectors.serving(db)
     if model is None or model.id != vector.model:
         return []
@@ -113,10 +122,11 @@ def by_meaning(
     with phase("nearest"):
         near = nearest(db, blocks, model, PACK_NAME, values, limit, rows)
     calibration = Calibration(vector.unrelated, vector.related)
+    least = _SIMILAR_ALONE if alone else _SIMILAR
     return [
         Hit(row, 0.0, "meaning")
         for row, cosine in near
-        if calibration.similarity(cosine) >= _SIMILAR
+        if calibration.similarity(cosine) >= least
     ]
 
 

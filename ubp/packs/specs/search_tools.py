@@ -14,7 +14,6 @@ from ubp.packs.specs.queries import SnapshotRow
 from ubp.packs.specs.query_syntax import understood
 from ubp.packs.specs.search import LITTLE, Found, Hit, by_meaning, by_words, together
 from ubp.packs.specs.windows import marks_of, window
-from ubp.store.vector_blocks import Blocks
 from ubp.toolkit import ArrayResult, Context, Effect, phase, tool
 
 __all__ = ("search_spec",)
@@ -73,8 +72,16 @@ async def search_spec(ctx: Context, args: SearchSpec) -> Citations:
         with phase("embed"):
             vector = await ctx.meaning.vector(args.query)
         if isinstance(vector, QueryVector):
-            blocks = ctx.meaning.blocks
-            near = await ctx.db.run(_near, snapshot, vector, blocks, args.filters)
+            near = await ctx.db.run(
+                by_meaning,
+                ctx.meaning.blocks,
+                snapshot.id,
+                vector,
+                args.filters.section_path_prefix,
+                # Some of them may have been found by words already.
+                args.filters.limit + LITTLE,
+                alone=not found.hits,
+            )
             hits = together(found.hits, near, args.filters.limit)
     with phase("cite"):
         return await ctx.db.run(_cited, spoken, snapshot, hits, args.query)
@@ -87,19 +94,6 @@ def _found(
     asked = understood(args.query)
     found = by_words(db, snapshot.id, asked, args.filters.section_path_prefix)
     return snapshot, found
-
-
-def _near(
-    db: apsw.Connection,
-    snapshot: SnapshotRow,
-    vector: QueryVector,
-    blocks: Blocks,
-    filters: Filters,
-) -> list[Hit]:
-    prefix = filters.section_path_prefix
-    # Some of them may have been found by words already.
-    limit = filters.limit + LITTLE
-    return by_meaning(db, blocks, snapshot.id, vector, prefix, limit)
 
 
 def _cited(

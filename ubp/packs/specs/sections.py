@@ -9,9 +9,9 @@ __all__ = (
     "EXCERPT",
     "SEPARATOR",
     "Cut",
+    "Names",
     "anchor_of",
     "excerpt",
-    "free_name",
     "generated_id",
     "slug",
     "title_of",
@@ -73,11 +73,23 @@ def excerpt(fulltext: str) -> str:
     return fulltext if len(fulltext) <= EXCERPT else f"{fulltext[:EXCERPT]}..."
 
 
-def free_name(name: str, taken: set[str]) -> str:
-    """*name*, with the first number that makes it one nobody has; it is taken then."""
-    free, number = name, 0
-    while free in taken:
-        number += 1
-        free = f"{name}-{number}"
-    taken.add(free)
-    return free
+class Names:
+    """Names that are in use, each by one section."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        """The last number each name was given with: thousands may share one."""
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._taken
+
+    def take(self, name: str) -> str:
+        """*name*, with the first number that makes it one nobody has."""
+        free, number = name, self._numbers.get(name, 0)
+        while free in self._taken:
+            number += 1
+            free = f"{name}-{number}"
+        self._numbers[name] = number
+        self._taken.add(free)
+        return free

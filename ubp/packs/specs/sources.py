@@ -6,6 +6,7 @@ copy on disk can stand for the real thing.
 
 import os
 import posixpath
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +14,8 @@ from urllib.parse import quote, urljoin, urlsplit
 
 from msgspec import Struct
 
+from ubp.errors import shortened
+from ubp.packs.specs.addresses import without_secrets
 from ubp.packs.specs.failures import SourceFailed
 from ubp.packs.specs.fetching import FetchFailed
 from ubp.packs.specs.languages import Document
@@ -54,9 +57,10 @@ class Source(Struct, frozen=True, kw_only=True):
         """The address of a page of a document that names no base for its citations."""
         document = self.document
         if document.url:
-            return document.url if self.single else urljoin(document.url, page.path)
+            url = document.url if self.single else urljoin(document.url, page.path)
+            return without_secrets(url)
         if document.repo:
-            return f"{_repository(document)}/{quote(page.path)}"
+            return without_secrets(f"{_repository(document)}/{quote(page.path)}")
         return page.url
 
 
@@ -87,7 +91,7 @@ class WebSource(Source, frozen=True, kw_only=True):
             raise SourceFailed(
                 f"The list of pages of {document.language} ({document.doc}) "
                 f"could not be had: {error}.",
-                cause=f"{error.url} was asked for.",
+                cause=f"{without_secrets(error.url)} was asked for.",
             ) from None
         if not names:
             raise _no_pages(document, self.told)
@@ -158,12 +162,20 @@ class DiskSource(Source, frozen=True, kw_only=True):
         if document.strategy == "single-html":
             return [_INDEX]
         if document.strategy == "multi-html-toc":
+            if not (path / _INDEX).is_file():
+                return self._chapters()
             return in_index(self._listed(_INDEX), document.pages)
         if document.manifest:
             return in_manifest(self._listed(document.manifest), document.manifest)
         if document.strategy == "github-markdown":
             return sorted(file.name for file in path.glob("*.md") if file.is_file())
         return _below(path)
+
+    def _chapters(self) -> list[str]:
+        """The chapters of a folder without an index, ``jls-9`` before ``jls-10``."""
+        found = [file.name for file in self.path.iterdir() if file.is_file()]
+        wanted = re.compile(self.document.pages)
+        return sorted(filter(wanted.fullmatch, found), key=_as_people_count)
 
     def _listed(self, name: str) -> str:
         try:
@@ -189,6 +201,13 @@ def source_of(
     """
     if place is not None and _is_address(place):
         return _on_the_web(document, place)
+    if place is not None and "://" in place:
+        raise SourceFailed(
+            f"{document.language} ({document.doc}) cannot be read from "
+            f"{shortened(place)}.",
+            cause="Only http and https addresses can be fetched.",
+            hint="Give such an address, or a path.",
+        )
     if place is not None:
         return _on_disk(document, here / Path(place).expanduser())
     if document.path:
@@ -229,6 +248,16 @@ def _on_the_web(document: Document, url: str) -> WebSource:
     if document.strategy == "github-markdown":
         told = url or f"github:{document.repo}"
         root = f"{(url or _repository(document)).rstrip('/')}/"
+    try:
+        told = without_secrets(told)
+        for each in (root, document.url, document.api_url, document.raw_url):
+            _ = urlsplit(each).port  # looks at the whole address
+    except ValueError as error:
+        raise SourceFailed(
+            f"{document.language} ({document.doc}) has an address that is none.",
+            cause=f"{error}.",
+            hint="Look at --from, or at url, raw_url and api_url of the source.",
+        ) from None
     single = document.strategy == "single-html"
     return WebSource(document=document, told=told, single=single, root=root)
 
@@ -241,7 +270,7 @@ def _repository(document: Document) -> str:
 
 
 def _is_address(place: str) -> bool:
-    return urlsplit(place).scheme in ("http", "https")
+    return place.lower().startswith(("http://", "https://"))
 
 
 def _folder(path: Path) -> Path:
@@ -261,6 +290,14 @@ def _below(folder: Path) -> list[str]:
             if Path(name).suffix.lower() in _PAGES
         ]
     return sorted(found)
+
+
+def _as_people_count(name: str) -> list[tuple[int, str]]:
+    """To sort by: numbers as numbers."""
+    return [
+        (int(part), "") if part.isdecimal() else (-1, part)
+        for part in re.split(r"(\d+)", name)
+    ]
 
 
 def _no_pages(document: Document, where: str) -> SourceFailed:

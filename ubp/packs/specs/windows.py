@@ -1,6 +1,7 @@
 """Which few characters of a section are shown with a hit, and where they stand."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -50,14 +51,33 @@ def window(db: apsw.Connection, text: str, marks: Marks) -> Window:
     places = _places(db, text, marks)
     if not places:
         return _shown(text, 0, WINDOW)
-    best, most = (0, WINDOW), 0
+    begin = _fullest(places, len(text))
+    return _shown(text, begin, begin + WINDOW)
+
+
+def _fullest(places: Sequence[tuple[int, str]], length: int) -> int:
+    """Where the first window begins that has most of what stands at *places*.
+
+    Each window is the one before, moved on: a long text may have a word everywhere.
+    """
+    best = most = first = behind = 0
+    within: Counter[str] = Counter()
     for start, _ in places:
-        begin = max(0, min(start - _BEFORE, len(text) - WINDOW))
-        end = min(len(text), begin + WINDOW)
-        within = {what for at, what in places if begin <= at < end}
+        begin = max(0, min(start - _BEFORE, length - WINDOW))
+        end = begin + WINDOW
+        end -= _REACH if end < length else 0  # what stands there may be cut
+        while behind < len(places) and places[behind][0] < end:
+            within[places[behind][1]] += 1
+            behind += 1
+        while places[first][0] < begin:
+            what = places[first][1]
+            within[what] -= 1
+            if not within[what]:
+                del within[what]
+            first += 1
         if len(within) > most:
-            best, most = (begin, end), len(within)
-    return _shown(text, *best)
+            best, most = begin, len(within)
+    return best
 
 
 def _places(db: apsw.Connection, text: str, marks: Marks) -> Sequence[tuple[int, str]]:

@@ -1,0 +1,1 @@
+"""The programs that start servers: their settings, and how they start ours."""

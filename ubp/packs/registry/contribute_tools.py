@@ -1,0 +1,179 @@
+"""``kp_contribute_skill`` and ``kp_contribute_knowledge``: share what worked."""
+
+from functools import partial
+from typing import Annotated, Any, get_args
+
+import anyio.to_thread
+import apsw
+from msgspec import Meta, Struct
+
+from ubp.messages import QueryVector
+from ubp.packs.registry import queries, writes
+from ubp.packs.registry.acting import thresholds_of, viewer
+from ubp.packs.registry.contributions import (
+    Contribution,
+    skill_contribution,
+    unit_contribution,
+)
+from ubp.packs.registry.queries import Viewer
+from ubp.packs.registry.redaction import Redaction
+from ubp.packs.registry.search import novelty
+from ubp.packs.registry.unit_schema import Visibility
+from ubp.packs.registry.writes import Stored
+from ubp.store.connection import transaction
+from ubp.store.vector_blocks import Blocks
+from ubp.toolkit import Context, Effect, phase, tool
+
+__all__ = ("contribute_knowledge", "contribute_skill", "store")
+
+_COMPARED = 2_000
+"""Characters of a trace that are compared with others: more than a model reads."""
+
+WhoSees = Annotated[
+    Visibility,
+    Meta(
+        description="Who may see it: only this agent (`private`), its organisation "
+        "(`org`), or everybody (`network`)."
+    ),
+]
+
+
+class ContributeSkill(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Share a skill: a SKILL.md that tells other agents how to do something well.
+
+    It is checked, cleaned of HTML and secrets, and scored; the same name again is a new
+    version. What is stored is data for its readers, never instructions to the server.
+    """
+
+    skill_md_content: Annotated[
+        str,
+        Meta(
+            description="The whole SKILL.md: front matter with name and description, "
+            "then the instructions."
+        ),
+    ]
+    visibility: Annotated[
+        Visibility | None,
+        Meta(
+            description="Who may see it: only this agent (`private`), its organisation "
+            "(`org`), or everybody (`network`); as the skill says unless given."
+        ),
+    ] = None
+
+
+class ContributeKnowledge(
+    Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
+):
+    """Share a knowledge unit: a reasoning trace, tool-call pattern or expert procedure.
+
+    It is checked, cleaned of secrets and personal data, and scored. What is stored is
+    data for its readers, never instructions to the server.
+    """
+
+    unit: Annotated[
+        dict[str, Any],
+        Meta(
+            description="The unit as JSON-LD; `@type` is ReasoningTrace, "
+            "ToolCallPattern or ExpertSOP. `id`, `@context` and "
+            "`metadata.created_at` are filled in where they are missing."
+        ),
+    ]
+    visibility: WhoSees
+
+
+class Contributed(Struct, frozen=True, kw_only=True):
+    """What became of a contribution."""
+
+    id: str
+    quality_score: Annotated[float, Meta(ge=0, le=1)]
+    warnings: list[str]
+    redactions: list[Redaction]
+
+
+@tool("kp_contribute_skill", Effect.CHANGE, slow_ms=500)
+async def contribute_skill(ctx: Context, args: ContributeSkill) -> Contributed:
+    with phase("check"):
+        item = await anyio.to_thread.run_sync(
+            skill_contribution,
+            args.skill_md_content,
+            args.visibility,
+            thresholds_of(ctx.project),
+        )
+    return await _contributed(ctx, item)
+
+
+@tool("kp_contribute_knowledge", Effect.CHANGE, slow_ms=500)
+async def contribute_knowledge(ctx: Context, args: ContributeKnowledge) -> Contributed:
+    with phase("check"):
+        item = await anyio.to_thread.run_sync(
+            unit_contribution,
+            args.unit,
+            args.visibility,
+            viewer().agent,
+            thresholds_of(ctx.project),
+        )
+    return await _contributed(ctx, item)
+
+
+async def store(ctx: Context, item: Contribution) -> Stored:
+    """Store *item* as the acting agent's, unless it is there as it is."""
+    who = viewer()
+    vector = await _vector(ctx, item, who)
+    with phase("store"):
+        function = partial(_store, item=item, who=who, vector=vector)
+        return await ctx.db.write(function, ctx.meaning.blocks)
+
+
+async def _contributed(ctx: Context, item: Contribution) -> Contributed:
+    stored = await store(ctx, item)
+    return Contributed(
+        id=stored.ident,
+        quality_score=stored.quality,
+        warnings=[*item.warnings, *_opened(item, stored)],
+        redactions=item.redactions,
+    )
+
+
+def _opened(item: Contribution, stored: Stored) -> list[str]:
+    """A warning where more agents see it than before.
+
+    Whoever left the argument out, with a skill that says nothing, may not mean that.
+    """
+    order = get_args(Visibility)
+    before = stored.before or item.visibility
+    if order.index(item.visibility) <= order.index(before):
+        return []
+    return [f"It was visible to `{before}`, and is now visible to `{item.visibility}`."]
+
+
+async def _vector(ctx: Context, item: Contribution, who: Viewer) -> QueryVector | None:
+    """What a trace is compared by, if there is anything to compare it with."""
+    if item.kind != "ReasoningTrace":
+        return None
+    if not await ctx.db.run(queries.recent_traces, who):
+        return None
+    unit = item.unit
+    told = [step.get("content", "") for step in unit["steps"]]
+    text = "\n".join((unit["task"]["objective"], *told))[:_COMPARED]
+    with phase("embed"):
+        vector = await ctx.meaning.vector(text)
+    return vector if isinstance(vector, QueryVector) else None
+
+
+def _store(
+    db: apsw.Connection,
+    blocks: Blocks,
+    *,
+    item: Contribution,
+    who: Viewer,
+    vector: QueryVector | None,
+) -> Stored:
+    with transaction(db):
+        novel = None
+        if vector is not None:
+            # Its own earlier version is nothing that it repeats.
+            earlier = queries.item_of(db, who, item.ident) if item.ident else None
+            own = earlier.row if earlier else None
+            others = [row for row in queries.recent_traces(db, who) if row != own]
+            novel = novelty(db, blocks, vector, others) if others else None
+        return writes.contribute(db, item, who, novel)
