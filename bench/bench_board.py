@@ -19,20 +19,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median, quantiles
 
+from bench.cards import COLUMNS, write_cards
 from bench.measured import Measured, report
 from bench.wire import serving
-from ubp.packs.board.names import file_name
 from ubp.packs.board.queries import counts
-from ubp.packs.board.ulids import Ulids
 from ubp.store.connection import open_reader
 
 CARDS = 5_000
 ROUNDS = 60
-
-_COLUMNS = ("backlog", "doing", "review", *(f"done/2026/{n:02}" for n in range(1, 13)))
-_WORDS = (
-    "parser index 検索 設計 review deploy login 認証 cache queue retry 日本語".split()
-)
 
 
 def measure() -> list[Measured]:
@@ -41,7 +35,7 @@ def measure() -> list[Measured]:
 
 
 def _measured(root: Path) -> Iterator[Measured]:
-    cards = _filled(root)
+    cards = write_cards(root, CARDS)
     chance = random.Random(2)
     bare = median(_times(5, lambda: _stats(root)))
     note = f"{CARDS} cards"
@@ -60,7 +54,7 @@ def _measured(root: Path) -> Iterator[Measured]:
         def move(edited: bool) -> None:
             if edited:
                 edit()
-            column = chance.choice(_COLUMNS[:3])
+            column = chance.choice(COLUMNS[:3])
             wire.call("kanban_move", cardId=chance.choice(cards), toColumn=column)
 
         def update() -> None:
@@ -106,29 +100,6 @@ def _stats(root: Path) -> int:
         len([os.stat(Path(folder, name)) for name in names])  # noqa: PTH116
         for folder, _, names in os.walk(root)
     )
-
-
-def _filled(root: Path) -> list[str]:
-    chance = random.Random(1)
-    clock = iter(range(1_700_000_000_000, 1_800_000_000_000))
-    ulids = Ulids(lambda: next(clock) * 10**6)
-    cards: list[str] = []
-    for number in range(CARDS):
-        ident = ulids()
-        words = " ".join(chance.choices(_WORDS, k=120))
-        column = _COLUMNS[number % 3] if number % 2 else chance.choice(_COLUMNS)
-        done = "completed_at: 2026-01-01T00:00:00Z\n" if "/" in column else ""
-        title = f"Card {number} {chance.choice(_WORDS)}"
-        path = root / ".kanban" / column / file_name(ident, title)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(
-            f"---\nid: {ident}\ntitle: {title}\nlane: {chance.choice(['core', 'ui'])}\n"
-            f"priority: P{number % 4}\nlabels: [a, b{number % 7}]\n{done}---\n\n"
-            f"{words}\n",
-            encoding="utf-8",
-        )
-        cards.append(ident)
-    return cards
 
 
 if __name__ == "__main__":

@@ -2,13 +2,13 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from statistics import median
 
 import msgspec
 from msgspec import Struct
 
-__all__ = ("Measured", "best_of", "report", "typical_ms")
+__all__ = ("Measured", "best_of", "quantile", "report", "typical_ms")
 
 
 class Measured(Struct, frozen=True, omit_defaults=True):
@@ -20,6 +20,10 @@ class Measured(Struct, frozen=True, omit_defaults=True):
     ratio: float | None = None
     against: str = ""
     note: str = ""
+    chart: str = ""
+    series: str = ""
+    at: float | None = None
+    """Where it stands in a chart, if in one: a point of a curve."""
 
 
 def report(*lines: Measured) -> None:
@@ -47,3 +51,9 @@ def typical_ms(times: int, work: Callable[[], object]) -> float:
         work()
         taken.append((time.perf_counter() - begin) * 1_000)
     return median(taken)
+
+
+def quantile(taken: Sequence[float], share: float) -> float:
+    """The one of *taken* that *share* of them are no greater than."""
+    ordered = sorted(taken)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
