@@ -3,13 +3,13 @@
 import json
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
-from anyio.abc import Process, TaskGroup
+from anyio.abc import Process
 
 from bench.wire import HELLO
 
@@ -81,18 +81,18 @@ class Pool:
 
 
 @asynccontextmanager
-async def serving_many(
-    root: Path, tasks: TaskGroup, command: Sequence[str] = ()
-) -> AsyncIterator[Pool]:
+async def serving_many(root: Path, *command: str) -> AsyncIterator[Pool]:
     """A server on the project at *root*, or the one *command* starts; killed after."""
-    ours = ["-m", "ubp", "serve", "--root", str(root), "--quiet"]
-    async with await anyio.open_process(
-        command or [sys.executable, *ours], stderr=None, cwd=root
-    ) as server:
+    ours = (sys.executable, "-m", "ubp", "serve", "--root", str(root), "--quiet")
+    async with (
+        await anyio.open_process(command or ours, stderr=None, cwd=root) as server,
+        anyio.create_task_group() as tasks,
+    ):
         pool = Pool(server)
         tasks.start_soon(pool.listen)
         try:
             await pool.ask("initialize", HELLO)
             yield pool
         finally:
+            tasks.cancel_scope.cancel()
             server.kill()

@@ -29,7 +29,8 @@ __all__ = ("Prepared", "copied", "embeds", "indexed", "prepared", "questions")
 _REAL = 300
 """Sections that are really embedded."""
 _AT_ONCE = 2_000
-_NOTES = 20
+_NOTES = 200
+"""Sections of notes."""
 _CARDS = 200
 _SETTINGS = '[notes]\ndirs = ["notes"]\n'
 
@@ -42,18 +43,19 @@ class Prepared(NamedTuple):
 
 
 @contextmanager
-def prepared(sections: int) -> Iterator[Prepared]:
+def prepared(sections: int, *, embedded: bool = True) -> Iterator[Prepared]:
     """A project with documents, notes and a board, all of it indexed."""
     with TemporaryDirectory(prefix="ubp-bench-") as folder:
         root = Path(folder)
         (root / "ubp.toml").write_text(_SETTINGS, encoding="utf-8")
-        write_multiplied(root / "docs", _REAL, seed=2)
-        write_multiplied(root / "notes", _NOTES * 10, seed=3)
-        indexed(root)
+        write_multiplied(root / "notes", _NOTES, seed=3)
+        if embedded:
+            write_multiplied(root / "docs", _REAL, seed=2)
+            indexed(root)
         vault = write_multiplied(root / "docs", sections)
         write_cards(root, _CARDS)
         indexed(root, "--no-embed")
-        if embeds(root):
+        if embedded and embeds(root):
             _make_vectors(root)
         yield Prepared(root, vault)
 
