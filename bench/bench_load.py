@@ -1,8 +1,8 @@
 """What do many callers at once get, and what of it while the server has other work?
 
-Measured:      a mix of calls (hybrid, full text, page, context, graph, notes, board) to a
-               real server on the wire: by ever more callers at once; on indexes of
-               several sizes; and while pages are indexed in bulk, embedded, or changed.
+Measured:      a mix of calls (hybrid, full text, page, context, graph, notes, board) to
+               a real server on the wire: by ever more callers at once; on indexes of
+               several sizes; and while pages are indexed in bulk, embedded, changed.
                With each, how late the event loop is, as ``ping`` sees it, and the
                memory of the server with its processes.
 Not measured:  the client, but on two processors it takes its share of one.
@@ -66,7 +66,7 @@ def measure(scale: Scale = FULL) -> list[Measured]:
 async def _growth(project: Prepared, sections: int, scale: Scale) -> list[Measured]:
     """One caller, on an index of this size."""
     async with serving_many(project.root) as server:
-        calls = await _mix(server, project)
+        calls = await mix(server, project)
         await drive(server, calls, 1, scale.seconds / 4)
         idle = await drive(server, calls, 1, scale.seconds)
     size = f"{sections:,} sections"
@@ -80,7 +80,7 @@ async def _crowds(project: Prepared, scale: Scale) -> list[Measured]:
     """Ever more callers, on the largest index."""
     lines: list[Measured] = []
     async with serving_many(project.root) as server:
-        calls = await _mix(server, project)
+        calls = await mix(server, project)
         await drive(server, calls, 1, scale.seconds / 4)
         for callers in scale.crowds:
             seen = await drive(server, calls, callers, scale.seconds)
@@ -104,7 +104,7 @@ async def _states(project: Prepared, scale: Scale) -> list[Measured]:
     """While the server does something else; the hybrid searches alone are compared."""
     lines: list[Measured] = []
     async with serving_many(project.root) as server:
-        calls = await _mix(server, project)
+        calls = await mix(server, project)
         await drive(server, calls, 1, scale.seconds / 4)
         idle = await drive(server, calls, 1, scale.seconds)
         lines += _loop(idle, "idle")
@@ -122,7 +122,7 @@ async def _states(project: Prepared, scale: Scale) -> list[Measured]:
 # -- calls -----------------------------------------------------------------------------
 
 
-async def _mix(server: Pool, project: Prepared) -> dict[str, Sequence[Call]]:
+async def mix(server: Pool, project: Prepared) -> dict[str, Sequence[Call]]:
     """Calls by kind, with questions that have answers here."""
     asked = questions(project.vault, _QUESTIONS)
     pages = [f"{number % 97:02}/page-{number:06}.md" for number in range(0, 60, 3)]
