@@ -35,6 +35,11 @@ PACK = Pack(
         "project documentation as a typed graph: search it, read a page, gather its "
         "context, follow links, and see which pages are stale"
     ),
+    guide=(
+        "Documentation: ubp_search first; ubp_fulltext_search for exact names and "
+        "codes; ubp_get_page to read; ubp_get_context before changing what a page "
+        "describes. Mind `staleness`."
+    ),
     tools=(
         search_pages,
         get_page,
