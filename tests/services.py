@@ -51,6 +51,13 @@ class Vault:
         with transaction(self._db):
             save(self._db, path, text)
 
+    def settle(self) -> None:
+        """Let links find the pages they mean."""
+        left = True
+        while left:
+            with transaction(self._db):
+                left = writes.settle(self._db)
+
     def delete(self, path: str) -> None:
         (self.project.docs_dir / path).unlink()
         with transaction(self._db):

@@ -109,7 +109,7 @@ def _tells(key: str, value: Any) -> bool:
         case "maxLength" | "maxItems":
             return bool(value < _GUARD)
         case "default":
-            return value is not False and value not in (None, "", [], {})
+            return bool(value)
         case "required":
             return bool(value)
         case _:

@@ -23,7 +23,7 @@ __all__ = (
     "checked_values",
 )
 
-BoardName = Annotated[str, Meta(description="Id, name or path")]
+BoardName = Annotated[str, Meta(description="Which board")]
 CardId = Annotated[str, Meta(description="ULID")]
 Priority = Literal["P0", "P1", "P2", "P3"]
 

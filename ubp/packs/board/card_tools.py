@@ -119,9 +119,10 @@ async def move_card(ctx: Context, args: MoveCard) -> CardMoved:
 class DoneCard(
     Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"
 ):
-    """Finish a card: note when, and file it under done.
+    """Finish a card.
 
-    A card that is done stays as it is.
+    Notes when, and files it under its month in `done`. A card that is done stays as it
+    is.
     """
 
     card_id: CardId

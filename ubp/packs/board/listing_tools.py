@@ -47,7 +47,7 @@ class ListCards(
     query: Annotated[
         Annotated[str, Meta(max_length=1_000)] | None,
         Meta(
-            description="Words in title, body or id",
+            description="In title, body or id",
         ),
     ] = None
     include_done: Annotated[bool, Meta(description="Done ones too")] = False

@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 import anyio.to_thread
-from msgspec import Meta, Struct, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from ubp.packs.board import operations
 from ubp.packs.board.arguments import BoardName, checked_id
@@ -16,10 +16,14 @@ from ubp.toolkit import Context, Effect, tool
 __all__ = ("card_tree", "set_relations", "tree_of")
 
 
+_MOST_SHOWN = 200
+"""Cards of a tree."""
+
+
 class Relation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One relation."""
 
-    type: Annotated[Kind, Meta(description="from needs to; from is the child")]
+    type: Kind
     from_: str = field(name="from")
     to: str
 
@@ -77,7 +81,12 @@ def _edge(given: Relation, *, removes: bool) -> Edge:
 
 
 class CardTree(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Show a card with its children, and theirs."""
+    """Show a card with its children, and theirs.
+
+    At most 200 cards, the nearest first. Where `more` stands, that many children of a
+    card were left out: ask again with it as `root`, and a smaller `depth` if they are
+    many.
+    """
 
     root: Annotated[str, Meta(description="ULID")]
     depth: Annotated[int, Meta(ge=1, le=10, description="Levels")] = 3
@@ -91,6 +100,7 @@ class Branch(Struct, frozen=True, kw_only=True):
     title: str
     column: str
     children: "list[Branch]"
+    more: int | UnsetType = UNSET
 
 
 class Tree(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -116,15 +126,37 @@ def tree_of(snapshot: Snapshot, root: str, depth: int) -> Branch:
     Raises:
         NotFound: There is no such card.
     """
-    return _branch(snapshot, snapshot.card(root).id, depth, {root})
+    top = snapshot.card(root).id
+    return _branch(snapshot, top, depth, _nearest(snapshot, top, depth), {top})
 
 
-def _branch(snapshot: Snapshot, ident: str, depth: int, seen: set[str]) -> Branch:
+def _nearest(snapshot: Snapshot, root: str, depth: int) -> set[str]:
+    """The cards that are shown: those with the fewest levels above them."""
+    shown = {root}
+    level = [root]
+    for _ in range(depth):
+        below = (each for card in level for each in snapshot.children.get(card, ()))
+        new = [each for each in dict.fromkeys(below) if each not in shown]
+        level = new[: _MOST_SHOWN - len(shown)]
+        shown |= set(level)
+    return shown
+
+
+def _branch(
+    snapshot: Snapshot, ident: str, depth: int, shown: set[str], above: set[str]
+) -> Branch:
     card = snapshot.cards[ident]
     below = snapshot.children.get(ident, ()) if depth else ()
+    there = [child for child in below if child not in above]
     children = [
-        _branch(snapshot, child, depth - 1, seen | {child})
-        for child in below
-        if child not in seen
+        _branch(snapshot, child, depth - 1, shown, above | {child})
+        for child in there
+        if child in shown
     ]
-    return Branch(id=card.id, title=card.title, column=card.column, children=children)
+    return Branch(
+        id=card.id,
+        title=card.title,
+        column=card.column,
+        children=children,
+        more=len(there) - len(children) or UNSET,
+    )

@@ -5,8 +5,9 @@ from difflib import get_close_matches
 from typing import Annotated
 
 import apsw
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct
 
+from ubp.amounts import Cursor, NextCursor, part_of_text
 from ubp.errors import CallerError, shortened
 from ubp.packs.notes import queries
 from ubp.packs.notes.fields import FilePath, title
@@ -34,9 +35,13 @@ class NoteNotFound(CallerError):
 
 
 class GetNote(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Read one note."""
+    """Read one note.
+
+    Whole, up to 50,000 characters; of a longer one, `next_cursor` leads to the rest.
+    """
 
     file_path: FilePath
+    cursor: Cursor = None
 
 
 class NoteText(TextResult, frozen=True, kw_only=True):
@@ -49,22 +54,28 @@ class NoteText(TextResult, frozen=True, kw_only=True):
     superseded: Annotated[
         bool, Meta(description="Another note replaces it; it is not searched.")
     ]
+    next_cursor: NextCursor = UNSET
 
     def text(self) -> str:
         tags = ", ".join(self.tags)
-        return f"# {self.title}\n\nTags: {tags}\n\n---\n\n{self.content}"
+        text = f"# {self.title}\n\nTags: {tags}\n\n---\n\n{self.content}"
+        if self.next_cursor is UNSET:
+            return text
+        return f"{text}\n\n---\n\nThere is more: cursor {self.next_cursor}"
 
 
 @tool("get_doc", Effect.READ, slow_ms=50)
 async def get_note(ctx: Context, args: GetNote) -> NoteText:
     with phase("query"):
         found = await ctx.db.run(_note, args.file_path, docs_prefix(ctx.project))
+    content, rest = part_of_text(found.content, args.cursor)
     return NoteText(
         file_path=found.path,
         title=title(found.title),
         tags=found.tags,
-        content=found.content,
+        content=content,
         superseded=found.superseded,
+        next_cursor=rest,
     )
 
 

@@ -36,16 +36,16 @@ WhoSees = Annotated[
 
 
 class ContributeSkill(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Share a skill with other agents; the same name again is a new version.
+    """Share a skill with other agents, or its new version.
 
-    It is checked, cleaned of HTML and secrets, and scored. Who may see it: only
-    this agent (`private`), its organisation (`org`), or everybody (`network`); as
-    the skill says unless given.
+    The same name again is a new version. It is checked, cleaned of HTML and
+    secrets, and scored. Who may see it: only this agent (`private`), its
+    organisation (`org`), or everybody (`network`); as the skill says unless given.
     """
 
     skill_md_content: Annotated[
         str,
-        Meta(description="SKILL.md: front matter with name and description; body"),
+        Meta(description="SKILL.md with name and description"),
     ]
     visibility: Annotated[
         Visibility | None,
@@ -129,7 +129,8 @@ async def _contributed(ctx: Context, item: Contribution) -> Contributed:
 def _opened(item: Contribution, stored: Stored) -> list[str]:
     """A warning where more agents see it than before.
 
-    Whoever left the argument out, with a skill that says nothing, may not mean that.
+    Whoever left the argument out, with a skill that says nothing, may not mean
+    that.
     """
     order = get_args(Visibility)
     before = stored.before or item.visibility

@@ -13,7 +13,7 @@ LanguageName = Annotated[str, Meta(description="Language")]
 
 Version = Annotated[str, Meta(description="Snapshot, or latest")]
 
-Doc = Annotated[str, Meta(description="Document; default the first")]
+Doc = Annotated[str, Meta(description="Default the first")]
 
 
 class Snippet(Struct, frozen=True, kw_only=True):

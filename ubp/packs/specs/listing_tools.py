@@ -11,7 +11,7 @@ __all__ = ("list_languages", "list_versions")
 
 
 class ListLanguages(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """List the languages whose official specification can be cited.
+    """List languages whose specification can be cited.
 
     With the ids of their documents.
     """
