@@ -503,4 +503,4 @@ async def test_a_skill_that_was_found_can_be_opened_by_its_uri(agents: Agents) -
     uri = (await agents.skills("ledger"))[answer["id"]]["uri"]
 
     read = await agents.client.read_resource(uri)
-    assert read.contents[0].text == text
+    assert read.contents[0].text == text  # type: ignore[union-attr]
