@@ -86,14 +86,14 @@ async def test_a_client_that_wants_it_hears_that_a_call_goes_on(
 ) -> None:
     heard = anyio.Event()
 
-    async def progress(done: float, total: float | None, message: str | None) -> None:
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
         del message
-        assert done > 0
+        assert progress > 0
         assert total is None
         heard.set()
 
     async def ask(client: Client) -> None:
-        await client.call_tool("endless", {}, progress_callback=progress)
+        await client.call_tool("endless", {}, progress_callback=hear)
 
     async with connected(tmp_path, era) as client:
         with anyio.fail_after(5):
