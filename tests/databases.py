@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import apsw
-from vaults import page
+from vaults import NOWHERE, page
 
 from ubp.actors.wiring import prepare_database
 from ubp.packs.docs import writes
+from ubp.project import Project
 from ubp.store.connection import open_writer
 
 __all__ = ("fresh", "save", "with_pages")
@@ -21,10 +22,10 @@ def fresh(path: Path | str = ":memory:") -> apsw.Connection:
     return db
 
 
-def save(db: apsw.Connection, path: str, text: str) -> None:
+def save(db: apsw.Connection, path: str, text: str, project: Project = NOWHERE) -> None:
     """Store a page of the docs pack; its links are not settled yet."""
     digest = hashlib.sha256(text.encode()).hexdigest()
-    writes.save(db, path, digest, page(text, path))
+    writes.save(db, path, digest, page(text, path, project))
 
 
 def with_pages(pages: Mapping[str, str]) -> apsw.Connection:

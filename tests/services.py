@@ -49,7 +49,14 @@ class Vault:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
         with transaction(self._db):
-            save(self._db, path, text)
+            save(self._db, path, text, self.project)
+
+    def settle(self) -> None:
+        """Let links find the pages they mean."""
+        left = True
+        while left:
+            with transaction(self._db):
+                left = writes.settle(self._db)
 
     def delete(self, path: str) -> None:
         (self.project.docs_dir / path).unlink()

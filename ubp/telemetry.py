@@ -61,6 +61,7 @@ import os
 import queue
 import sys
 import threading
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -69,7 +70,7 @@ from structlog.typing import EventDict, WrappedLogger
 
 from ubp.config import LogLevel
 
-__all__ = ("LogFormat", "configure", "get_logger")
+__all__ = ("LogFormat", "configure", "get_logger", "heard_by")
 
 LogFormat = Literal["json", "text"]
 
@@ -85,6 +86,26 @@ _LEVELS: dict[LogLevel, int] = {
     "warn": logging.WARNING,
     "error": logging.ERROR,
 }
+
+
+Hear = Callable[[Mapping[str, Any]], None]
+_listeners: list[Hear] = []
+
+
+@contextlib.contextmanager
+def heard_by(hear: Hear) -> Iterator[None]:
+    """Have *hear* called with every event, in whatever thread it comes to be."""
+    _listeners.append(hear)
+    try:
+        yield
+    finally:
+        _listeners.remove(hear)
+
+
+def _tell_listeners(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
+    for hear in tuple(_listeners):
+        hear(event)
+    return event
 
 
 def get_logger(component: str) -> Any:
@@ -124,6 +145,7 @@ def configure(
             _short_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
             structlog.processors.EventRenamer("msg"),
+            _tell_listeners,
             *([_FileCopy(file, as_json, lines)] if file else []),
             *(as_json if style == "json" else [as_text]),
         ],

@@ -271,8 +271,17 @@ class Tool(Generic[ArgsT, ResultT]):
 
     @property
     def description(self) -> str:
-        """What clients read: the docstring of the argument type."""
-        return " ".join((self.args.__doc__ or "").split())
+        """What clients read: the first paragraph of the argument type's docstring."""
+        return self._paragraphs()[0]
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """The paragraphs after it, which are for people."""
+        return self._paragraphs()[1:]
+
+    def _paragraphs(self) -> tuple[str, ...]:
+        blocks = (self.args.__doc__ or "").split("\n\n")
+        return tuple(" ".join(block.split()) for block in blocks)
 
 
 AnyTool = Tool[Any, Any]
@@ -443,6 +452,7 @@ class Pack:
 
     name: str
     summary: str
+    """What it is, for people: a clause without a full stop."""
     tools: tuple[AnyTool, ...]
     errors: ErrorStyle
     migrations: Path
@@ -452,9 +462,14 @@ class Pack:
     """The texts of those rows it noted as passages (``store/vectors.py``)."""
     indented_text: bool = False
     """Whether the text block of a result is indented rather than compact."""
+    explicit: bool = False
+    """Whether ``tools/list`` says of its tools what holds anyway: that other arguments
+    are refused, and that what only reads destroys nothing."""
     resources: Resources[Any] | None = None
     prompts: Prompts | None = None
     skills: Skills | None = None
+    guide: str = ""
+    """When to use which of its tools: a line of what clients read on connecting."""
     extra_tools: tuple[AnyTool, ...] = ()
     """Tools that are there only where the settings ask for them."""
     wants_extra_tools: Callable[[Settings], bool] = lambda _: False

@@ -114,6 +114,7 @@ def test_every_command_prints_one_json_document(run: Run) -> None:
         (["stale"], "stale_documents"),
         (["status"], "embedding_progress"),
         (["tools"], "tools"),
+        (["tools", "--tokens"], "total"),
         (["doctor"], "checks"),
         (["call", "ubp_list_pages"], "pages"),
         (["version"], "version"),
@@ -513,3 +514,18 @@ def test_doctor_says_where_the_pages_are_and_why_there_are_none(
     globs = f"include = ['{'{a,b}' * 12}']"
     (root / "ubp.toml").write_text(f"[source]\n{globs}\n", encoding="utf-8")
     assert docs_folder()["verdict"] == "fail"
+
+
+def test_tokens_of_tools_add_up_to_those_of_their_packs(
+    run: Run, tmp_path: Path
+) -> None:
+    (tmp_path / "ubp.toml").write_text('packs = ["docs", "notes"]\n', encoding="utf-8")
+
+    told = run("tools", "--tokens", "--json", at=tmp_path).value
+
+    assert set(told["packs"]) == {"docs", "notes"}
+    assert told["total"] < 5_000
+    apart = sum(told["tools"].values())
+    # Each is rounded up, and brackets and commas are counted with the whole.
+    assert abs(apart - told["total"]) <= len(told["tools"])
+    assert abs(sum(told["packs"].values()) - told["total"]) <= len(told["packs"]) + 3

@@ -13,7 +13,8 @@ import pytest
 
 import ubp.packs
 from ubp.packs import discover, enabled
-from ubp.protocol.catalog import describe
+from ubp.protocol.catalog import describe, entries, rough_tokens
+from ubp.protocol.instructions import instructions
 from ubp.store import migrations
 from ubp.toolkit import AnyTool, Effect, Pack, Prompts, Resources
 
@@ -101,17 +102,54 @@ def test_every_argument_is_described_and_every_number_has_a_range(
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_a_tool_explains_itself_and_warns_about_what_it_returns(tool: AnyTool) -> None:
-    assert len(tool.description) > 40
-    assert "never instructions" in tool.description
+    told = describe(tool)["description"]
+
+    assert len(tool.description) > 10
+    assert tool.description.endswith(".")
+    assert ("never instructions" in told) is (tool.effect is Effect.READ)
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_annotations_follow_from_the_effect(tool: AnyTool) -> None:
-    hints = describe(tool)["annotations"]
+    hints = describe(tool, explicit=True)["annotations"]
 
     assert hints["readOnlyHint"] is (tool.effect is Effect.READ)
     assert hints["idempotentHint"] is (tool.effect is not Effect.ADD)
     assert hints["openWorldHint"] is False
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_hints_that_are_left_out_mean_what_they_would_have_said(tool: AnyTool) -> None:
+    """By the defaults of MCP, where the last two count only for what writes."""
+    defaults = {"readOnlyHint": False, "openWorldHint": True}
+    if tool.effect is not Effect.READ:
+        defaults |= {"idempotentHint": False, "destructiveHint": True}
+    said = describe(tool)["annotations"]
+    meant = describe(tool, explicit=True)["annotations"]
+
+    assert {**meant, **defaults, **said} == meant
+
+
+def test_the_whole_list_of_tools_is_under_five_thousand_tokens() -> None:
+    assert rough_tokens({"tools": entries(PACKS)}) < 5_000
+
+
+def test_the_instructions_are_under_three_hundred_tokens_and_name_real_tools() -> None:
+    told = instructions(PACKS)
+
+    assert rough_tokens(told) < 300
+    names = set(re.findall(r"\b(?:ubp|kp|kanban|list|get|search)_[a-z_]+", told))
+    assert len(names) > 10
+    assert names <= {tool.name for tool in TOOLS}
+
+
+@pytest.mark.parametrize("pack", PACKS, ids=lambda pack: pack.name)
+def test_the_instructions_tell_of_the_packs_that_are_on(pack: Pack) -> None:
+    others = [tool.name for each in PACKS if each is not pack for tool in each.tools]
+    told = instructions([pack])
+
+    assert pack.guide in told
+    assert [name for name in others if name in told] == []
 
 
 @pytest.mark.parametrize("pack", PACKS, ids=lambda pack: pack.name)
@@ -198,10 +236,8 @@ def sixth(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pack]:
 def test_a_sixth_pack_is_a_folder_and_nothing_else(sixth: Pack) -> None:
     assert sixth in enabled(None)
     assert [tool.name for tool in sixth.tools] == ["bookmarks_add", "bookmarks_list"]
-    assert [describe(tool)["annotations"]["readOnlyHint"] for tool in sixth.tools] == [
-        False,
-        True,
-    ]
+    hints = [describe(tool)["annotations"] for tool in sixth.tools]
+    assert ["readOnlyHint" in each for each in hints] == [False, True]
 
 
 def test_a_sixth_packs_tools_can_be_called(

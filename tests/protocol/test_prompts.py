@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,7 @@ async def test_prompts_are_listed_with_their_arguments(
         listed = await client.list_prompts()
 
         assert listed.next_cursor is None
-        [prompt] = listed.prompts
-        assert prompt.name == "board_split"
+        [prompt] = [each for each in listed.prompts if each.name == "board_split"]
         assert prompt.description == "Split a card. Into several."
         assert prompt.arguments == [
             types.PromptArgument(name="card", description="The card.", required=True),
@@ -127,7 +127,9 @@ async def test_prompts_are_promised_only_where_there_are_some(
         assert client.server_capabilities is not None
         assert client.server_capabilities.prompts is not None
     (tmp_path / "without").mkdir()
-    async with answering(vault(tmp_path / "without", {}), [PACK]) as it:
+    async with answering(
+        vault(tmp_path / "without", {}), [replace(PACK, prompts=None)]
+    ) as it:
         async with it.client(mode=era) as client:
             assert client.server_capabilities is not None
             assert client.server_capabilities.prompts is None

@@ -8,20 +8,25 @@ import msgspec
 
 from ubp.cli.options import App, command
 from ubp.packs import discover
-from ubp.protocol.catalog import describe, entries
-from ubp.toolkit import Pack
+from ubp.protocol.catalog import describe, entries, rough_tokens
+from ubp.protocol.schema import object_schema
+from ubp.toolkit import AnyTool, Pack
 
 __all__ = ("reference", "tools")
 
 
 @command("tools")
 @click.option("--markdown", is_flag=True, help="Print the reference, docs/tools.md.")
-def tools(app: App, markdown: bool) -> None:
+@click.option("--tokens", is_flag=True, help="Show what the list costs a model.")
+def tools(app: App, markdown: bool, tokens: bool) -> None:
     """List the tools of the enabled packs."""
     if markdown:
         click.echo(reference(discover()), nl=False)
         return
     packs = app.packs(app.project())
+    if tokens:
+        _show_tokens(app, packs)
+        return
     table = app.terminal.table("tool", "parameters", "what it does")
     for pack in packs:
         for tool in pack.tools:
@@ -34,6 +39,27 @@ def tools(app: App, markdown: bool) -> None:
             first = tool.description.partition(". ")[0].rstrip(".")
             table.add_row(f"[bold]{tool.name}[/]", ", ".join(names), f"{first}.")
     app.terminal.show({"tools": entries(packs)}, table)
+
+
+def _show_tokens(app: App, packs: Sequence[Pack]) -> None:
+    """Roughly, of each tool, of each pack, and of the whole answer to tools/list."""
+    table = app.terminal.table("pack", "tool", "tokens")
+    of_packs: dict[str, int] = {}
+    of_tools: dict[str, int] = {}
+    for pack in packs:
+        listed = entries([pack])
+        of_packs[pack.name] = rough_tokens(listed)
+        table.add_row(f"[bold]{pack.name}[/]", "", f"[bold]{of_packs[pack.name]}[/]")
+        for entry in listed:
+            of_tools[entry["name"]] = rough_tokens(entry)
+            table.add_row("", entry["name"], str(of_tools[entry["name"]]))
+    total = rough_tokens({"tools": entries(packs)})
+    table.add_row("[bold]all[/]", "", f"[bold]{total}[/]")
+    counted = "UTF-8 bytes of the compact JSON, divided by four"
+    app.terminal.show(
+        {"counted": counted, "tools": of_tools, "packs": of_packs, "total": total},
+        table,
+    )
 
 
 def reference(packs: Sequence[Pack]) -> str:
@@ -52,17 +78,20 @@ def reference(packs: Sequence[Pack]) -> str:
             "",
         ]
         for tool in pack.tools:
-            lines += _tool_lines(describe(tool))
+            lines += _tool_lines(tool)
         if pack.extra_tools:
             lines += [f"There only with `{pack.name}.extra_tools = true`:", ""]
         for tool in pack.extra_tools:
-            lines += _tool_lines(describe(tool))
+            lines += _tool_lines(tool)
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _tool_lines(entry: dict[str, Any]) -> list[str]:
+def _tool_lines(tool: AnyTool) -> list[str]:
+    entry = describe(tool)
     schema = entry["inputSchema"]
-    lines = [f"### `{entry['name']}`", "", entry["description"], ""]
+    lines = [f"### `{tool.name}`", "", entry["description"], ""]
+    for paragraph in tool.details:
+        lines += [paragraph, ""]
     if schema["properties"]:
         lines += ["| parameter | type | default | meaning |", "|---|---|---|---|"]
     for name, field in schema["properties"].items():
@@ -73,8 +102,36 @@ def _tool_lines(entry: dict[str, Any]) -> list[str]:
         lines.append(f"| `{name}` | {_type(field)} | {default} | {meaning} |")
     if schema["properties"]:
         lines.append("")
-    results = ", ".join(f"`{name}`" for name in entry["outputSchema"]["properties"])
-    return [*lines, f"Returns {results}.", ""]
+    return [*lines, *_result_lines(object_schema(tool.result))]
+
+
+def _result_lines(schema: dict[str, Any]) -> list[str]:
+    """What a result holds, and what the things in it hold."""
+    lines = [f"Returns {_fields(schema)}.", ""]
+    for name, definition in schema.get("$defs", {}).items():
+        if "properties" in definition:
+            lines.append(f"- {name}: {_fields(definition)}")
+    return [*lines, ""] if lines[-1] else lines
+
+
+def _fields(schema: dict[str, Any]) -> str:
+    required = schema.get("required", ())
+    return ", ".join(
+        f"`{name}`{'' if name in required else '?'} {_result_type(field)}"
+        for name, field in schema["properties"].items()
+    )
+
+
+def _result_type(field: dict[str, Any]) -> str:
+    if "$ref" in field:
+        return str(field["$ref"].rpartition("/")[2])
+    if "anyOf" in field:
+        return " or ".join(_result_type(part) for part in field["anyOf"])
+    if "enum" in field:
+        return "/".join(map(str, field["enum"]))
+    if field.get("type") == "array":
+        return f"[{_result_type(field.get('items') or {})}]"
+    return str(field.get("type", "any"))
 
 
 def _default(field: dict[str, Any]) -> str:

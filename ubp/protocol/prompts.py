@@ -48,7 +48,7 @@ class PromptRequests:
         args = checked(prompt, params.arguments, all_text=True)
         made: Messages = await self._dispatcher.run(prompt, args, str(ctx.request_id))
         return types.GetPromptResult(
-            description=prompt.description,
+            description=_told(prompt),
             messages=[
                 types.PromptMessage(
                     role=message.role, content=types.TextContent(text=message.text)
@@ -85,12 +85,17 @@ class PromptRequests:
             raise InvalidArguments(message) from None
 
 
+def _told(prompt: AnyTool) -> str:
+    """All that is said of it: people read it before they choose, and models do not."""
+    return " ".join((prompt.description, *prompt.details))
+
+
 def _described(prompt: AnyTool) -> types.Prompt:
     schema = object_schema(prompt.args)
     required = schema.get("required", ())
     return types.Prompt(
         name=prompt.name,
-        description=prompt.description,
+        description=_told(prompt),
         arguments=[
             types.PromptArgument(
                 name=name,

@@ -22,9 +22,11 @@ from ubp import __version__
 from ubp.actors.client_link import ClientLink
 from ubp.errors import InternalError, InvalidArguments, UbpError
 from ubp.protocol.catalog import entries
+from ubp.protocol.client_log import ClientLog, telling
 from ubp.protocol.client_roots import ask_for_roots, keep_in_touch
 from ubp.protocol.dispatch import Dispatcher
 from ubp.protocol.instructions import instructions
+from ubp.protocol.progress import telling_progress
 from ubp.protocol.prompts import PromptRequests
 from ubp.protocol.replies import WireError, failure, refusal, success
 from ubp.protocol.resources import ResourceRequests
@@ -48,6 +50,7 @@ class _Connected:
 
     subscriptions: Subscriptions
     tasks: anyio.abc.TaskGroup
+    log: ClientLog
 
 
 def build(
@@ -67,7 +70,12 @@ def build(
 
     async def call_tool(ctx: _Request, params: types.CallToolRequestParams) -> Any:
         keep_in_touch(link, ctx)
-        reply = await _answer(dispatcher, params, str(ctx.request_id))
+        async with telling_progress(ctx):
+            answer = await _outcome(dispatcher, params, str(ctx.request_id))
+        # Raised out here, because a task group would wrap it.
+        if isinstance(answer, WireError):
+            raise _error(answer)
+        reply = answer
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             reply["resultType"] = "complete"
         # Plain data: as a model of the SDK it would be checked and copied twice more.
@@ -77,9 +85,10 @@ def build(
     async def lifespan(_: Server[Any]) -> AsyncIterator[_Connected]:
         async with (
             following(dispatcher.service, stop or anyio.Event()) as followed,
+            telling(link) as client_log,
             anyio.create_task_group() as tasks,
         ):
-            yield _Connected(followed, tasks)
+            yield _Connected(followed, tasks, client_log)
             tasks.cancel_scope.cancel()
 
     server: Server[Any] = Server(
@@ -92,6 +101,7 @@ def build(
         on_call_tool=call_tool,
     )
     _follow_roots(server, link)
+    _serve_log(server, link)
     server.middleware.append(partial(_decode_arguments, dispatcher))
     resources = ResourceRequests(dispatcher, packs)
     prompts = PromptRequests(dispatcher, packs)
@@ -124,6 +134,17 @@ def _follow_roots(server: Server[Any], link: ClientLink) -> None:
 
     for method in ("notifications/initialized", "notifications/roots/list_changed"):
         server.add_notification_handler(method, types.NotificationParams, ask)
+
+
+def _serve_log(server: Server[Any], link: ClientLink) -> None:
+    async def set_level(
+        ctx: _Request, params: types.SetLevelRequestParams
+    ) -> types.EmptyResult:
+        keep_in_touch(link, ctx)
+        ctx.lifespan_context.log.set_level(params.level)
+        return types.EmptyResult()
+
+    _serve(server, "logging/setLevel", types.SetLevelRequestParams, set_level)
 
 
 def _serve_resources(server: Server[Any], requests: ResourceRequests) -> None:
@@ -214,28 +235,29 @@ def _guarded(handler: _Handler[_ParamsT]) -> _Handler[_ParamsT]:
         except Exception:
             log.exception("request.crashed", method=ctx.method)
             reply = refusal(InternalError(), ctx.protocol_version)
-        raise MCPError(code=reply.code, message=reply.message, data=reply.data)
+        raise _error(reply)
 
     return answer
 
 
-async def _answer(
+async def _outcome(
     dispatcher: Dispatcher, params: types.CallToolRequestParams, request_id: str
-) -> dict[str, Any]:
+) -> dict[str, Any] | WireError:
     pack: Pack | None = None
     try:
         pack, tool = dispatcher.find(params.name)
         value = await dispatcher.call(tool, params.arguments, request_id)
         return success(pack, value)
     except UbpError as error:
-        reply = failure(pack, error)
+        return failure(pack, error)
     except Exception:
         # The SDK would put the text of the exception on the wire.
         log.exception("call.crashed", tool=params.name)
-        reply = failure(pack, InternalError())
-    if isinstance(reply, WireError):
-        raise MCPError(code=reply.code, message=reply.message, data=reply.data)
-    return reply
+        return failure(pack, InternalError())
+
+
+def _error(reply: WireError) -> MCPError:
+    return MCPError(code=reply.code, message=reply.message, data=reply.data)
 
 
 async def _decode_arguments(
@@ -264,5 +286,5 @@ def _not_json(dispatcher: Dispatcher, name: Any) -> HandlerResult:
     else:
         reply = failure(pack, InvalidArguments("`arguments` is text that is not JSON."))
     if isinstance(reply, WireError):
-        raise MCPError(code=reply.code, message=reply.message, data=reply.data)
+        raise _error(reply)
     return reply

@@ -9,7 +9,8 @@ from databases import save, with_pages
 from vaults import NOWHERE, page, vault
 
 from ubp.packs.docs import queries, writes
-from ubp.packs.docs.page_resources import RESOURCES, _completed, _listed, _time
+from ubp.packs.docs.completing import completed_path
+from ubp.packs.docs.page_resources import RESOURCES, _listed, _time
 from ubp.packs.docs.uris import page_uri
 from ubp.project import Project
 from ubp.resources import ListResources, Resource
@@ -91,20 +92,20 @@ def test_a_time_beyond_the_calendar_is_not_known(nanoseconds: int) -> None:
 def test_paths_that_begin_so_come_first_then_names_then_the_rest(
     db: apsw.Connection, typed: str, found: list[str]
 ) -> None:
-    completed = _completed(db, typed)
+    completed = completed_path(db, typed)
 
     assert completed.values == found
     assert completed.total == len(found)
 
 
 def test_nothing_typed_is_the_beginning_of_everything(db: apsw.Connection) -> None:
-    assert _completed(db, "").values == sorted(PAGES)
+    assert completed_path(db, "").values == sorted(PAGES)
 
 
 def test_a_hundred_are_enough_and_the_rest_is_counted() -> None:
     db = with_pages({f"{number:03}.md": "" for number in range(120)})
 
-    completed = _completed(db, ".md")
+    completed = completed_path(db, ".md")
 
     assert completed.values == [f"{number:03}.md" for number in range(100)]
     assert completed.total == 120

@@ -469,3 +469,38 @@ async def test_the_thresholds_can_be_set(
         assert "send-data-pattern" in await agents.refused(
             "kp_contribute_skill", skill_md_content=text
         )
+
+
+async def test_what_is_found_is_told_in_six_thousand_bytes_unless_more_is_wanted(
+    agents: Agents,
+) -> None:
+    for number in range(6):
+        body = f"# How\n\n{'Reconcile the ledger, line by line. ' * 200}"
+        await agents.skill(good_skill_text(f"ledger-{number}", body=body))
+        steps = [
+            {"step_id": n, "type": "thought", "content": "ledger " * 60}
+            for n in range(40)
+        ]
+        unit = change(trace(steps), "task.objective", f"Ledger {number}")
+        await agents.share(change(unit, "id", GONE))
+
+    for tool in ("kp_search_skill", "kp_search_knowledge"):
+        answer = await agents.answer(tool, query="ledger", min_quality=0)
+        (block,) = answer.content
+        assert len(block.text.encode()) <= 6_000
+        found = answer.structured_content["result"]
+        assert len(found) == 5
+        assert all(each["truncated"] for each in found)
+        whole = await agents.value(tool, query="ledger", min_quality=0, max_size=10**6)
+        assert not any("truncated" in each for each in whole)
+        assert len(str(whole)) > 30_000
+
+
+async def test_a_skill_that_was_found_can_be_opened_by_its_uri(agents: Agents) -> None:
+    text = good_skill_text("ledger-check")
+    answer = await agents.skill(text)
+
+    uri = (await agents.skills("ledger"))[answer["id"]]["uri"]
+
+    read = await agents.client.read_resource(uri)
+    assert read.contents[0].text == text  # type: ignore[union-attr]

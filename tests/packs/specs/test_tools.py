@@ -199,3 +199,42 @@ async def test_an_error_says_what_to_do(
 ) -> None:
     async with connected(tmp_path) as client:
         assert named in await refused(client, tool, **arguments)
+
+
+async def test_many_long_citations_are_told_in_six_thousand_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "".join(
+        f"# Slices {n}\n\n{'A slice is a view of an array. ' * 40}\n\n"
+        for n in range(20)
+    )
+    monkeypatch.setitem(PAGES, "c.md", text)
+    monkeypatch.setitem(
+        PAGES, "d.md", "# Huge\n\n" + "word of the specification\n" * 4000
+    )
+    async with connected(tmp_path) as client:
+        answer = await client.call_tool(
+            "search_spec", {"language": "demo", "query": "slices"}
+        )
+        assert len(answer.content[0].text.encode()) <= 6_000  # type: ignore[union-attr]
+        assert answer.structured_content is not None
+        assert len(answer.structured_content["result"]) == 10
+        parts: list[str] = []
+        more: dict[str, str] = {}
+        while True:
+            section = await call(
+                client,
+                "get_section",
+                language="demo",
+                version="latest",
+                section_id="huge",
+                **more,
+            )
+            parts.append(section["content"]["fulltext"])
+            if "next_cursor" not in section:
+                break
+            more = {"cursor": section["next_cursor"]}
+
+    assert len(parts) > 1
+    assert max(map(len, parts)) <= 50_000
+    assert "".join(parts).count("word of the specification") == 4000

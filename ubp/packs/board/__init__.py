@@ -33,6 +33,10 @@ PACK = Pack(
         "the kanban board of Markdown cards that people and agents share: find, make, "
         "move, link and finish cards, and keep notes on them"
     ),
+    guide=(
+        "Tasks: kanban_list and kanban_get to begin, kanban_move as work goes on, "
+        "kanban_notes_append for what was done or decided, kanban_done at the end."
+    ),
     tools=(
         list_cards,
         get_card,

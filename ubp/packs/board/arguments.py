@@ -23,10 +23,8 @@ __all__ = (
     "checked_values",
 )
 
-BoardName = Annotated[
-    str, Meta(description="Its id, name or path; the server's own board unless given.")
-]
-CardId = Annotated[str, Meta(description="The card's id, a ULID in either case.")]
+BoardName = Annotated[str, Meta(description="Which board")]
+CardId = Annotated[str, Meta(description="ULID")]
 Priority = Literal["P0", "P1", "P2", "P3"]
 
 LONGEST_TITLE = 200

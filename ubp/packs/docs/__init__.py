@@ -6,6 +6,7 @@ from ubp.packs.docs import queries, writes
 from ubp.packs.docs.overview_tools import get_graph, list_pages
 from ubp.packs.docs.page_resources import RESOURCES
 from ubp.packs.docs.page_tools import get_context, get_page
+from ubp.packs.docs.prompts import PROMPTS
 from ubp.packs.docs.records import READER, PageRecord, read_page
 from ubp.packs.docs.search_tools import fulltext_search, search_pages
 from ubp.packs.docs.text_index import PACK_NAME
@@ -35,6 +36,11 @@ PACK = Pack(
         "project documentation as a typed graph: search it, read a page, gather its "
         "context, follow links, and see which pages are stale"
     ),
+    guide=(
+        "Documentation: ubp_search first; ubp_fulltext_search for exact names and "
+        "codes; ubp_get_page to read; ubp_get_context before changing what a page "
+        "describes. Mind `staleness`."
+    ),
     tools=(
         search_pages,
         get_page,
@@ -58,4 +64,5 @@ PACK = Pack(
     ),
     texts=queries.passages,
     resources=RESOURCES,
+    prompts=PROMPTS,
 )

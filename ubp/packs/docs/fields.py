@@ -9,9 +9,7 @@ __all__ = ("SUMMARY", "Filepath", "Query", "Score", "Took")
 SUMMARY = 500
 """Characters of a page's text that stand for it."""
 
-Filepath = Annotated[
-    str, Meta(description="Path of the page, relative to the docs folder, with .md.")
-]
-Query = Annotated[str, Meta(description="What to look for, in any language.")]
+Filepath = Annotated[str, Meta(description="In the docs folder")]
+Query = Annotated[str, Meta(description="Any language")]
 Score = Annotated[float, Meta(ge=0, le=1)]
 Took = Annotated[int, Meta(ge=0, description="Milliseconds the call took.")]

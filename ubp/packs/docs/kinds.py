@@ -16,7 +16,7 @@ __all__ = (
 
 DocType = Annotated[
     Literal["spec", "design", "adr", "guide", "api", "meeting", "todo", "other"],
-    Meta(description="Kind of document, from the front matter."),
+    Meta(description="Only this kind"),
 ]
 LinkType = Literal[
     "references", "depends_on", "implements", "extends", "conflicts_with"

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import anyio.to_thread
 import apsw
 
-from ubp import lexicon
 from ubp.errors import PageNotFound, ResourceNotFound
 from ubp.packs.docs import page_files, queries
+from ubp.packs.docs.completing import completed_path
 from ubp.packs.docs.queries import Page, StoredPage
 from ubp.packs.docs.records import SourceRef
 from ubp.packs.docs.staleness import judge
@@ -30,9 +30,6 @@ from ubp.toolkit import Context, Effect, Resources, phase, tool
 __all__ = ("RESOURCES",)
 
 _MARKDOWN = "text/markdown"
-
-_MOST_COMPLETIONS = 100
-"""As many as MCP allows in one answer."""
 
 
 @tool("docs.list_resources", Effect.READ)
@@ -90,25 +87,7 @@ async def read_resource(ctx: Context, args: ReadResource) -> Contents:
 @tool("docs.complete_variable", Effect.READ)
 async def complete_variable(ctx: Context, args: CompleteVariable) -> Completions:
     with phase("query"):
-        return await ctx.db.run(_completed, args.value)
-
-
-def _completed(db: apsw.Connection, typed: str) -> Completions:
-    wanted = lexicon.fold(typed)
-    ranked = sorted(
-        (_rank(folded, wanted), path)
-        for path in queries.paths(db)
-        if wanted in (folded := lexicon.fold(path))
-    )
-    best = [path for _, path in ranked[:_MOST_COMPLETIONS]]
-    return Completions(best, len(ranked))
-
-
-def _rank(folded: str, wanted: str) -> int:
-    """The path begins so, or a folder or file in it does, or it stands elsewhere."""
-    if folded.startswith(wanted):
-        return 0
-    return 1 if f"/{wanted}" in folded else 2
+        return await ctx.db.run(completed_path, args.value)
 
 
 class _PageState(NamedTuple):

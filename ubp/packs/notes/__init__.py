@@ -30,6 +30,9 @@ PACK = Pack(
         "the user's personal notes: what they once wrote about something, by meaning "
         "and tag"
     ),
+    guide=(
+        "The user's own notes: search_docs, then get_doc; list_tags to filter by tag."
+    ),
     tools=(search_notes, get_note, list_tags),
     errors=ErrorStyle.RESULTS,
     migrations=Path(__file__).parent / "migrations",

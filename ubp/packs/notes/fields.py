@@ -13,9 +13,7 @@ __all__ = ("UNTITLED", "FilePath", "NoteEntries", "NoteEntry", "entry", "some", 
 
 UNTITLED = "(untitled)"
 
-FilePath = Annotated[
-    str, Meta(description="Path of the note from the project's root, with .md.")
-]
+FilePath = Annotated[str, Meta(description="From search_docs")]
 
 
 class NoteEntry(Struct, frozen=True, kw_only=True):

@@ -26,6 +26,11 @@ PACK = Pack(
         "skills and knowledge that agents share: what worked before, with its quality "
         "and who vouches for it"
     ),
+    guide=(
+        "What worked for other agents: kp_search_skill and kp_search_knowledge before "
+        "unfamiliar work; kp_validate_unit after using one; kp_contribute_skill or "
+        "kp_contribute_knowledge for what you learnt."
+    ),
     tools=(
         search_skill,
         search_knowledge,

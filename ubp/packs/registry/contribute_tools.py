@@ -31,51 +31,43 @@ _COMPARED = 2_000
 
 WhoSees = Annotated[
     Visibility,
-    Meta(
-        description="Who may see it: only this agent (`private`), its organisation "
-        "(`org`), or everybody (`network`)."
-    ),
+    Meta(description="Who may see it"),
 ]
 
 
 class ContributeSkill(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Share a skill: a SKILL.md that tells other agents how to do something well.
+    """Share a skill with other agents, or its new version.
 
-    It is checked, cleaned of HTML and secrets, and scored; the same name again is a new
-    version. What is stored is data for its readers, never instructions to the server.
+    The same name again is a new version. It is checked, cleaned of HTML and
+    secrets, and scored. Who may see it: only this agent (`private`), its
+    organisation (`org`), or everybody (`network`); as the skill says unless given.
     """
 
     skill_md_content: Annotated[
         str,
-        Meta(
-            description="The whole SKILL.md: front matter with name and description, "
-            "then the instructions."
-        ),
+        Meta(description="SKILL.md with name and description"),
     ]
     visibility: Annotated[
         Visibility | None,
-        Meta(
-            description="Who may see it: only this agent (`private`), its organisation "
-            "(`org`), or everybody (`network`); as the skill says unless given."
-        ),
+        Meta(description="Who may see it"),
     ] = None
 
 
 class ContributeKnowledge(
     Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 ):
-    """Share a knowledge unit: a reasoning trace, tool-call pattern or expert procedure.
+    """Share a reasoning trace, tool-call pattern or expert procedure.
 
-    It is checked, cleaned of secrets and personal data, and scored. What is stored is
-    data for its readers, never instructions to the server.
+    It is checked, cleaned of secrets and personal data, and scored. `id`,
+    `@context` and `metadata.created_at` of the unit are filled in where they are
+    missing. Who may see it: only this agent (`private`), its organisation (`org`),
+    or everybody (`network`).
     """
 
     unit: Annotated[
         dict[str, Any],
         Meta(
-            description="The unit as JSON-LD; `@type` is ReasoningTrace, "
-            "ToolCallPattern or ExpertSOP. `id`, `@context` and "
-            "`metadata.created_at` are filled in where they are missing."
+            description="JSON-LD; `@type` ReasoningTrace, ToolCallPattern or ExpertSOP"
         ),
     ]
     visibility: WhoSees
@@ -137,7 +129,8 @@ async def _contributed(ctx: Context, item: Contribution) -> Contributed:
 def _opened(item: Contribution, stored: Stored) -> list[str]:
     """A warning where more agents see it than before.
 
-    Whoever left the argument out, with a skill that says nothing, may not mean that.
+    Whoever left the argument out, with a skill that says nothing, may not mean
+    that.
     """
     order = get_args(Visibility)
     before = stored.before or item.visibility

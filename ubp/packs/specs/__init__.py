@@ -24,6 +24,9 @@ PACK = Pack(
         "official programming-language specifications: search a dated snapshot and "
         "cite section, link and exact words"
     ),
+    guide=(
+        "Language specifications: search_spec, then get_section; cite version and url."
+    ),
     tools=(
         list_languages,
         list_versions,
@@ -35,6 +38,7 @@ PACK = Pack(
     migrations=Path(__file__).parent / "migrations",
     texts=queries.passages,
     indented_text=True,
+    explicit=True,
     choices=_choices,
     counts=queries.counts,
 )

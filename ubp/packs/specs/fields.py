@@ -9,15 +9,11 @@ from ubp.packs.specs.search import Match
 
 __all__ = ("Citation", "Doc", "LanguageName", "Snippet", "Version")
 
-LanguageName = Annotated[str, Meta(description="A programming language.")]
+LanguageName = Annotated[str, Meta(description="Language")]
 
-Version = Annotated[
-    str, Meta(description="A snapshot, from `list_versions`; or `latest`.")
-]
+Version = Annotated[str, Meta(description="Snapshot, or latest")]
 
-Doc = Annotated[
-    str, Meta(description="A document, from `list_languages`; the language's first.")
-]
+Doc = Annotated[str, Meta(description="Default the first")]
 
 
 class Snippet(Struct, frozen=True, kw_only=True):

@@ -12,7 +12,6 @@ __all__ = ("WINDOW", "Marks", "Window", "marks_of", "window")
 WINDOW = 300
 """Characters shown at most, whatever the policy of the source."""
 
-_BEFORE = 150
 _REACH = 24
 """Characters a window gives up at an end so as not to cut a word."""
 
@@ -44,18 +43,18 @@ def marks_of(db: apsw.Connection, query: str) -> Marks:
     return Marks(frozenset(stems), tuple(token.lower() for token in tokens))
 
 
-def window(db: apsw.Connection, text: str, marks: Marks) -> Window:
+def window(db: apsw.Connection, text: str, marks: Marks, width: int = WINDOW) -> Window:
     """The stretch of *text* that has most of what was looked for, then the first."""
-    if len(text) <= WINDOW:
+    if len(text) <= width:
         return Window(text, 0, len(text))
     places = _places(db, text, marks)
     if not places:
-        return _shown(text, 0, WINDOW)
-    begin = _fullest(places, len(text))
-    return _shown(text, begin, begin + WINDOW)
+        return _shown(text, 0, width)
+    begin = _fullest(places, len(text), width)
+    return _shown(text, begin, begin + width)
 
 
-def _fullest(places: Sequence[tuple[int, str]], length: int) -> int:
+def _fullest(places: Sequence[tuple[int, str]], length: int, width: int) -> int:
     """Where the first window begins that has most of what stands at *places*.
 
     Each window is the one before, moved on: a long text may have a word everywhere.
@@ -63,8 +62,8 @@ def _fullest(places: Sequence[tuple[int, str]], length: int) -> int:
     best = most = first = behind = 0
     within: Counter[str] = Counter()
     for start, _ in places:
-        begin = max(0, min(start - _BEFORE, length - WINDOW))
-        end = begin + WINDOW
+        begin = max(0, min(start - width // 2, length - width))
+        end = begin + width
         end -= _REACH if end < length else 0  # what stands there may be cut
         while behind < len(places) and places[behind][0] < end:
             within[places[behind][1]] += 1

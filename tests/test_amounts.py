@@ -1,0 +1,156 @@
+"""Answers that could flood a model: they end somewhere, and say where they go on."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from boards_on_disk import Hands, ulid
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp import Client
+from mcp.shared.exceptions import MCPError
+from models import OFF
+from services import Vault, answering
+from vaults import vault
+
+from ubp.amounts import MOST_BYTES_FOUND, MOST_CHARACTERS, beginning, part_of_text
+from ubp.errors import InvalidArguments
+from ubp.packs import enabled
+from ubp.packs.board.relation_tools import tree_of
+
+WORDS = "定期的な利用者の認証と鍵の更新について述べる。renewal of keys "
+
+
+async def asked(client: Client, tool: str, **arguments: Any) -> tuple[Any, int]:
+    """What the tool answers, and the bytes of its text."""
+    answer = await client.call_tool(tool, arguments)
+    text: str = answer.content[0].text  # type: ignore[union-attr]
+    return json.loads(text), len(text.encode())
+
+
+def fill(service: Vault, pages: dict[str, str]) -> None:
+    for path, text in pages.items():
+        service.write(path, text)
+    service.settle()
+
+
+@given(st.text(), st.integers(1, 9))
+def test_the_parts_of_a_text_are_the_text(text: str, most: int) -> None:
+    parts: list[str] = []
+    cursor: Any = None
+    while True:
+        part, rest = part_of_text(text, cursor, most)
+        parts.append(part)
+        assert len(part) <= most
+        if not isinstance(rest, str):
+            break
+        cursor = rest
+
+    assert "".join(parts) == text
+
+
+@pytest.mark.parametrize("cursor", ["", "x", "-1", "1.0", "٣", "9" * 40, "1 "])
+def test_a_cursor_that_was_never_given_is_refused(cursor: str) -> None:
+    with pytest.raises(InvalidArguments):
+        beginning(cursor)
+
+
+async def test_what_a_search_finds_is_told_in_six_thousand_bytes(
+    tmp_path: Path,
+) -> None:
+    project = vault(tmp_path, {"ubp.toml": OFF})
+    packs = enabled(["docs"], project.settings)
+    sections = "".join(f"\n## 鍵の更新 {n}\n\n{WORDS * 12}\n" for n in range(6))
+    async with answering(project, packs) as service:
+        fill(
+            service,
+            {f"認証/鍵の更新-{n:02}.md": f"# 鍵{n}\n{sections}" for n in range(30)},
+        )
+        async with service.client() as client:
+            for tool in ("ubp_search", "ubp_fulltext_search"):
+                found, size = await asked(client, tool, query="renewal keys")
+                assert len(found["results"]) == 10
+                assert size <= MOST_BYTES_FOUND
+                assert all(each["uri"] for each in found["results"])
+                more, _ = await asked(client, tool, query="renewal keys", limit=20)
+                assert len(more["results"]) == 20
+
+            best = (await asked(client, "ubp_search", query="renewal keys"))[0]
+            assert "<mark>" in best["results"][0]["sections"][0]["content"]
+            uri = best["results"][0]["uri"]
+            read = await client.read_resource(uri)
+            assert "鍵の更新" in read.contents[0].text  # type: ignore[union-attr]
+
+
+async def test_a_long_page_is_read_in_parts_that_are_the_whole(tmp_path: Path) -> None:
+    project = vault(tmp_path, {"ubp.toml": OFF})
+    packs = enabled(["docs"], project.settings)
+    text = "# Long\n\n" + "".join(
+        f"## Part {n}\n\n{'word ' * 200}\n\n" for n in range(150)
+    )
+    async with answering(project, packs) as service:
+        fill(service, {"long.md": text, "short.md": "# Short\n\n[l](long.md)\n"})
+        async with service.client() as client:
+            part, _ = await asked(client, "ubp_get_page", filepath="long.md")
+            headings = [each["heading"] for each in part["sections"]]
+            assert len(part["content"]) < MOST_CHARACTERS * 1.1
+            assert part["backlinks"]
+            while "next_cursor" in part:
+                cursor = part["next_cursor"]
+                part, _ = await asked(
+                    client, "ubp_get_page", filepath="long.md", cursor=cursor
+                )
+                headings += [each["heading"] for each in part["sections"]]
+            short, _ = await asked(client, "ubp_get_page", filepath="short.md")
+            with pytest.raises(MCPError):
+                await asked(client, "ubp_get_page", filepath="long.md", cursor="x")
+
+    assert "next_cursor" not in short
+    assert [each for each in headings if each and each.startswith("Part")] == [
+        f"Part {n}" for n in range(150)
+    ]
+
+
+async def test_of_a_thousand_pages_all_are_listed_and_of_more_the_rest_follows(
+    tmp_path: Path,
+) -> None:
+    project = vault(tmp_path, {"ubp.toml": OFF})
+    packs = enabled(["docs"], project.settings)
+    pages = {
+        f"{n:04}.md": f"# P{n:04}\n\n[n]({(n + 1) % 1200:04}.md)\n" for n in range(1200)
+    }
+    async with answering(project, packs) as service:
+        fill(service, pages)
+        async with service.client() as client:
+            first, _ = await asked(client, "ubp_list_pages")
+            assert (len(first["pages"]), first["total"]) == (1000, 1200)
+            rest, _ = await asked(client, "ubp_list_pages", cursor=first["next_cursor"])
+            assert "next_cursor" not in rest
+            graph, _ = await asked(client, "ubp_get_graph")
+            others, _ = await asked(
+                client, "ubp_get_graph", cursor=graph["next_cursor"]
+            )
+
+    listed = [each["filepath"] for each in (*first["pages"], *rest["pages"])]
+    assert listed == sorted(pages)
+    nodes = [each["filepath"] for each in (*graph["nodes"], *others["nodes"])]
+    assert sorted(nodes) == sorted(pages)
+    edges = [
+        (each["source"], each["target"]) for each in graph["edges"] + others["edges"]
+    ]
+    assert len(set(edges)) == len(edges) == len(pages)
+
+
+def test_a_wide_tree_shows_the_nearest_cards_and_how_many_more(tmp_path: Path) -> None:
+    hands = Hands(tmp_path / "project")
+    hands.card(1, "Top")
+    for number in range(2, 402):
+        hands.card(number, "Below", parent=ulid(1))
+    hands.card(500, "Deeper", parent=ulid(2))
+
+    tree = tree_of(hands.board().view.snapshot(), ulid(1), 3)
+
+    assert len(tree.children) == 199
+    assert tree.more == 201
+    assert tree.children[0].more == 1
