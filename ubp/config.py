@@ -346,13 +346,17 @@ class StalenessSettings(Struct, frozen=True, kw_only=True):
 
 
 class LogSettings(Struct, frozen=True, kw_only=True):
-    """Logging; always to standard error, and to a file on request."""
+    """Logging; always to standard error, and to a file."""
 
     level: Annotated[
         LogLevel, Meta(description="Least severe level that is logged.")
     ] = "info"
     file: Annotated[
-        str | None, Meta(description="A file that gets the log as JSON lines too.")
+        str | None,
+        Meta(
+            description='A file that gets the log as JSON lines too; "" for none. A '
+            "server's is `.ubp/serve.log` unless set."
+        ),
     ] = None
 
 

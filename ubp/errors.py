@@ -10,6 +10,7 @@
     │   ├── TooManySubscriptions  too_many_subscriptions
     │   ├── ConfigError           config
     │   ├── ClientSettingsError   client_settings
+    │   ├── LogMissing            log_missing
     │   └── ProjectBusy           project_busy
     └── ServiceError            nothing in the request is wrong
         ├── IndexNotReady         index_not_ready
@@ -48,6 +49,7 @@ __all__ = (
     "InternalError",
     "InvalidArguments",
     "KeyMissing",
+    "LogMissing",
     "ModelMissing",
     "ModelUnusable",
     "NoRoom",
@@ -175,6 +177,15 @@ class ClientSettingsError(CallerError):
     code = "client_settings"
     cause = "The settings of the client cannot be used."
     hint = "Run the command again with --print, and add what it shows yourself."
+
+
+class LogMissing(CallerError):
+    """There is no log of a server to show."""
+
+    code = "log_missing"
+    category = "not-found"
+    cause = "No server has written a log in this project."
+    hint = "Run `ubp doctor`, which checks the project's folder and settings."
 
 
 class ProjectBusy(CallerError):

@@ -43,6 +43,14 @@ class Project(Struct, frozen=True):
         return self.derived / "embed.lock"
 
     @property
+    def log_file(self) -> Path | None:
+        """Where a server's log goes as JSON lines; None where it goes nowhere."""
+        given = self.settings.log.file
+        if given is None:
+            return self.derived / "serve.log"
+        return self.root / given if given else None
+
+    @property
     def board_dir(self) -> Path:
         """The folder that holds the board. It, and the board, may yet be made."""
         return Path(os.path.realpath(self.root / self.settings.board.dir))

@@ -1,4 +1,4 @@
-"""Logging: structured events, always on standard error.
+"""Logging: structured events, on standard error and in a file.
 
 Standard output belongs to the MCP wire; a single stray line there ends the session.
 
@@ -46,7 +46,8 @@ An event is a name, not a sentence, and its facts are fields:
     tool.failed         it could not be served
     tool.crashed, call.crashed, request.crashed
                         a bug of ours; the caller saw "internal"
-    log.dropped         nobody read standard error; so many lines are missing
+    log.dropped         nobody read standard error, or the file could not be written
+                        as quickly; so many lines are missing there
     config.unknown_key  a key of ubp.toml that is no setting
     command.failed      a command ended with an error
     serve.started, serve.stopping, serve.stopped
@@ -69,6 +70,7 @@ import structlog
 from structlog.typing import EventDict, WrappedLogger
 
 from ubp.config import LogLevel
+from ubp.log_file import LogFile
 
 __all__ = ("LogFormat", "configure", "get_logger", "heard_by")
 
@@ -126,7 +128,7 @@ def configure(
     *detached* writes them in a thread: a client that never reads our standard error
     would otherwise stop us with the first line its pipe cannot take.
     """
-    lines = _DetachedLines() if detached else _Lines()
+    lines = _Lines(_detached(_on_stderr, "stderr") if detached else _on_stderr)
     as_json = [
         structlog.processors.format_exc_info,
         structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
@@ -146,7 +148,7 @@ def configure(
             structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
             structlog.processors.EventRenamer("msg"),
             _tell_listeners,
-            *([_FileCopy(file, as_json, lines)] if file else []),
+            *([_FileCopy(file, as_json, detached=detached)] if file else []),
             *(as_json if style == "json" else [as_text]),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(_LEVELS[level]),
@@ -167,47 +169,54 @@ def _short_level(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
     return event
 
 
+def _on_stderr(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)  # noqa: T201 - as it is at that time
+
+
 class _Lines:
-    """Where finished lines go: standard error, as it is when they are written."""
+    """What structlog takes for a logger: it gets finished lines."""
 
-    def msg(self, line: str) -> None:
-        self.write(None, line)
-
-    log = debug = info = warn = warning = msg
-    fatal = failure = err = error = critical = exception = msg
-
-    def write(self, path: Path | None, line: str) -> None:
-        if path is None:
-            print(line, file=sys.stderr, flush=True)  # noqa: T201
-        else:
-            with path.open("a", encoding="utf-8") as file:
-                file.write(f"{line}\n")
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self.msg = write
+        self.log = self.debug = self.info = self.warn = self.warning = write
+        self.fatal = self.failure = self.err = self.error = write
+        self.critical = self.exception = write
 
 
-class _DetachedLines(_Lines):
-    """The same, in a thread. What cannot be written in time is counted and dropped."""
+def _detached(write: Callable[[str], None], where: str) -> Callable[[str], None]:
+    """The same as *write*, in a thread of its own."""
+    return _Detached(write, where).put
 
-    def __init__(self) -> None:
-        self._waiting: queue.Queue[tuple[Path | None, str] | None]
-        self._waiting = queue.Queue(_MOST_WAITING)
+
+class _Detached:
+    """Writes lines in a thread. What cannot be written in time is counted and dropped.
+
+    One for each place: a client that reads no standard error stops no file.
+    """
+
+    def __init__(self, write: Callable[[str], None], where: str) -> None:
+        self._write = write
+        self._where = where
+        self._waiting: queue.Queue[str | None] = queue.Queue(_MOST_WAITING)
         self._dropped = 0
         self._thread = threading.Thread(target=self._write_all, daemon=True)
         self._thread.start()
         atexit.register(self._finish)
 
-    def write(self, path: Path | None, line: str) -> None:
+    def put(self, line: str) -> None:
         try:
-            self._waiting.put_nowait((path, line))
+            self._waiting.put_nowait(line)
         except queue.Full:
             self._dropped += 1
 
     def _write_all(self) -> None:
-        while (item := self._waiting.get()) is not None:
+        while (line := self._waiting.get()) is not None:
             with contextlib.suppress(OSError, ValueError):  # nobody listens any more
-                super().write(*item)
+                self._write(line)
             if self._dropped and self._waiting.empty():
                 lines, self._dropped = self._dropped, 0
-                get_logger("telemetry").warning("log.dropped", lines=lines)
+                log = get_logger("telemetry")
+                log.warning("log.dropped", lines=lines, where=self._where)
 
     def _finish(self) -> None:
         with contextlib.suppress(queue.Full):
@@ -216,20 +225,32 @@ class _DetachedLines(_Lines):
 
 
 class _FileCopy:
-    """A processor that appends each event to a file, as a JSON line."""
+    """A processor that appends each event to a file, as a JSON line.
 
-    def __init__(self, path: Path, render: list[Any], lines: _Lines) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._path = path
+    Several processes may: each event says whose it is.
+    """
+
+    def __init__(self, path: Path, render: list[Any], *, detached: bool) -> None:
+        append = LogFile(path).append
+        self._write = _detached(append, "file") if detached else _forgiving(append)
         self._render = render
-        self._lines = lines
 
     def __call__(self, logger: WrappedLogger, name: str, event: EventDict) -> EventDict:
-        line: Any = dict(event)
+        line: Any = {"pid": os.getpid(), **event}
         for step in self._render:
             line = step(logger, name, line)
-        self._lines.write(self._path, line)
+        self._write(line)
         return event
+
+
+def _forgiving(write: Callable[[str], None]) -> Callable[[str], None]:
+    """The same as *write*, without its errors: a log that fails, fails no command."""
+
+    def written(line: str) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            write(line)
+
+    return written
 
 
 class _Forward(logging.Handler):

@@ -33,6 +33,7 @@ COMMANDS = {
     "kp": "ubp.cli.kp",
     "board": "ubp.cli.board",
     "status": "ubp.cli.status",
+    "logs": "ubp.cli.logs",
     "model": "ubp.cli.model",
     "call": "ubp.cli.call",
     "tools": "ubp.cli.tools",

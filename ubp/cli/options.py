@@ -12,6 +12,7 @@ from ubp import telemetry
 from ubp.cli.shared import SHARED
 from ubp.cli.terminal import Terminal
 from ubp.config import LogLevel, log_level_from_environment
+from ubp.errors import ConfigError
 from ubp.packs import enabled
 from ubp.project import Project, open_project
 from ubp.telemetry import LogFormat
@@ -42,7 +43,7 @@ class App:
         project = open_project(self.root)
         log = project.settings.log
         level = self.chosen_level or (log.level if self.serves else self.default_level)
-        file = (project.root / log.file) if log.file else None
+        file = self._log_file(project)
         colour = self.terminal.colour
         telemetry.configure(
             level, self.log_format, file, colour=colour, detached=self.serves
@@ -50,6 +51,24 @@ class App:
         for key in project.unknown_settings:
             self._warn(key)
         return project
+
+    def _log_file(self, project: Project) -> Path | None:
+        """Where the log goes too; a person's command keeps none unless it is set."""
+        file = project.log_file
+        if self.serves:
+            project.prepare()  # the first event may come before anything else does
+        elif project.settings.log.file is None:
+            return None
+        if file is not None and not file.is_relative_to(project.derived):
+            try:
+                file.parent.mkdir(parents=True, exist_ok=True)
+            except (OSError, ValueError) as error:
+                raise ConfigError(
+                    "ubp.toml: log.file cannot be written.",
+                    cause=f"{getattr(error, 'strerror', None) or error}.",
+                    hint='Correct log.file, or make it "" to keep no file.',
+                ) from None
+        return file
 
     def _warn(self, key: str) -> None:
         if self.serves or self.chosen_level or self.terminal.quiet:

@@ -37,7 +37,6 @@ def serve(app: App, chosen: str | None, board: str | None, shared: bool) -> None
     if board is not None:
         project = project.with_board(board)
     packs = app.packs(project, chosen)
-    project.prepare()
     with claiming(project.lock_file) as claim:
         if claim.is_refused and not project.database.exists():
             raise NoRoom("The index could not be made.")

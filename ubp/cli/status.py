@@ -1,6 +1,7 @@
 """``ubp status``: what is indexed, and what is waiting."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import anyio
 import anyio.to_thread
@@ -10,7 +11,9 @@ from msgspec import Struct
 from ubp.actors.wiring import readable
 from ubp.cli import file_reports
 from ubp.cli.contents import contents, in_words
+from ubp.cli.interruption import until_interrupted
 from ubp.cli.options import App, command
+from ubp.cli.status_watch import View, watched
 from ubp.embedding import library
 from ubp.errors import IndexNotReady
 from ubp.packs.docs import queries
@@ -68,10 +71,31 @@ class Status(Struct, frozen=True, kw_only=True):
 
 @command("status")
 @click.option("--check", is_flag=True, help="Exit 1 while links lead nowhere.")
-def status(app: App, check: bool) -> int:
+@click.option(
+    "--watch",
+    is_flag=True,
+    help="Go on until interrupted; with --json, a line for every change.",
+)
+@click.option(
+    "--every",
+    type=click.FloatRange(0.2, 3600),
+    metavar="SECONDS",
+    help="How often --watch looks, 0.2 to 3600; every 2 unless given.",
+)
+def status(app: App, check: bool, watch: bool, every: float | None) -> int:
     """Show what is indexed, waiting, or unreadable."""
+    if check and watch:
+        raise click.UsageError("--check and --watch exclude each other.")
+    if every is not None and not watch:
+        raise click.UsageError("--every belongs to --watch.")
     project = app.project()
-    found = anyio.run(collect, project, app.packs(project))
+    packs = app.packs(project)
+    if watch:
+        look = partial(collect, project, packs)
+        view = View(app.terminal, partial(_lines, app), _summary)
+        anyio.run(until_interrupted, partial(watched, look, view, every or 2.0))
+        return 0
+    found = anyio.run(collect, project, packs)
     app.terminal.show(found, *_lines(app, found))
     return 1 if check and found.unresolved_links else 0
 
@@ -166,6 +190,20 @@ def _lines(app: App, found: Status) -> list[object]:
     lines += _listed("Not indexed", [(f.path, f.reason) for f in found.failures])
     lines += _listed("Warnings", [(w.path, w.text) for w in found.warnings])
     return lines
+
+
+def _summary(found: Status) -> str:
+    """The numbers that move, on one line."""
+    if not found.initialized:
+        return "not indexed yet"
+    served = f"process {found.server_pid}" if found.server_pid else "nobody"
+    return (
+        f"{found.total_documents} pages, {found.total_sections} sections, "
+        f"{found.waiting_files} waiting, "
+        f"vectors {_vectors(found.embedding_progress)}, "
+        f"{found.stale_documents} possibly stale, "
+        f"{len(found.failures)} not indexed, served by {served}"
+    )
 
 
 def _vectors(now: EmbeddingProgress) -> str:

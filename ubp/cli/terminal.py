@@ -8,7 +8,15 @@ from typing import Any
 
 import msgspec
 
-__all__ = ("Terminal", "counted", "harmless", "marked", "one_line", "show_error")
+__all__ = (
+    "Terminal",
+    "counted",
+    "harmless",
+    "marked",
+    "one_line",
+    "print_line",
+    "show_error",
+)
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -32,6 +40,12 @@ def show_error(message: str, cause: str, hint: str, *, as_json: bool) -> None:
 def _print_json(value: Any) -> None:
     encoded = msgspec.json.format(msgspec.json.encode(value), indent=2)
     sys.stdout.buffer.write(encoded + b"\n")
+    sys.stdout.flush()
+
+
+def print_line(line: str) -> None:
+    """One line on standard output, at once: a program may be waiting for it."""
+    sys.stdout.buffer.write(f"{line}\n".encode(errors="replace"))
     sys.stdout.flush()
 
 
