@@ -43,7 +43,9 @@ EVENTS: list[dict[str, Any]] = [
 
 
 def line(event: dict[str, Any], ago: int = 0) -> str:
-    return json.dumps({**event, "ts": (NOW - timedelta(seconds=ago)).isoformat()})
+    # Now, not when the tests were collected: that may be half an hour ago.
+    then = datetime.now(UTC) - timedelta(seconds=ago)
+    return json.dumps({**event, "ts": then.isoformat()})
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ from ubp.messages import (
     VectorsMade,
 )
 from ubp.reading.walk import stamp_of
-from ubp.store import files, vectors
+from ubp.store import files, fulltext, vectors
 from ubp.store.connection import transaction
 from ubp.store.session import Session
 from ubp.store.vectors import ModelRow, VectorMismatch, Waiting
@@ -279,7 +279,7 @@ class Writer:
         self, db: apsw.Connection, batch: Sequence[IndexEvent]
     ) -> list[IndexEvent]:
         """Carry out *batch*; what could not be stored comes back as failed."""
-        with transaction(db):
+        with transaction(db), fulltext.together(db):
             return [self._carry_out(db, event) for event in batch]
 
     def _carry_out(self, db: apsw.Connection, event: IndexEvent) -> IndexEvent:
@@ -323,7 +323,8 @@ class Writer:
         reading: Reading[Any] = self._readings[pack]
         is_new = files.known_at(db, pack, path) is None
         try:
-            with transaction(db):  # this document alone is taken back if it fails
+            # This document alone is taken back if it fails.
+            with transaction(db), fulltext.taken_back_together():
                 record = self._decoders[pack].decode(event.record)
                 old = self._former_path(db, event)
                 if old is not None:

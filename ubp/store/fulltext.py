@@ -12,6 +12,10 @@ operators, no syntax, no errors. User text reaches MATCH only through ``quoted``
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import apsw
@@ -29,6 +33,8 @@ __all__ = (
     "all_of",
     "any_of",
     "quoted",
+    "taken_back_together",
+    "together",
 )
 
 _MOST_LOOKED_UP = 64
@@ -84,7 +90,7 @@ class Matches(NamedTuple):
 
 
 class Index:
-    """The full-text index of one table of texts."""
+    """The full-text index of one table of texts. It is added to, and searched."""
 
     def __init__(self, *, text: str, word: str, rows: str) -> None:
         names = {"text": text, "word": word, "rows": rows}
@@ -100,7 +106,14 @@ class Index:
     # -- writing -----------------------------------------------------------------------
 
     def add(self, db: apsw.Connection, texts: Sequence[IndexedText]) -> None:
-        """Index rows that are not indexed yet."""
+        """Index rows that are not indexed yet; inside ``together``, at its end."""
+        gathered = _gathered.get()
+        if gathered is None:
+            self._add_now(db, texts)
+        else:
+            gathered += [(self, text) for text in texts]
+
+    def _add_now(self, db: apsw.Connection, texts: Sequence[IndexedText]) -> None:
         db.executemany(
             self._sql["add"], [(text.row, text.heading, text.content) for text in texts]
         )
@@ -110,7 +123,15 @@ class Index:
 
     def remove(self, db: apsw.Connection, rows: Iterable[int]) -> None:
         """Take rows out. Their words stay: they find nothing, and may come again."""
-        db.executemany(self._sql["remove"], [(row,) for row in rows])
+        gone = set(rows)
+        db.executemany(self._sql["remove"], [(row,) for row in gone])
+        gathered = _gathered.get()
+        if gathered:
+            gathered[:] = [
+                (index, text)
+                for index, text in gathered
+                if index is not self or text.row not in gone
+            ]
 
     def optimize(self, db: apsw.Connection) -> None:
         """Merge what many small transactions left; queries become a little faster."""
@@ -319,6 +340,41 @@ def _run_expression(run: Run) -> str | None:
     if run.kind is Kind.WORD and len(run.text) <= lexicon.LONGEST_WORD:
         return quoted(run.text)
     return None
+
+
+_gathered: ContextVar[list[tuple[Index, IndexedText]] | None]
+_gathered = ContextVar("gathered", default=None)
+
+
+@contextmanager
+def together(db: apsw.Connection) -> Iterator[None]:
+    """Index all that is added inside at the end, before the transaction's.
+
+    FTS5 keeps what it is given in memory, and writes it out at every savepoint; SQLite
+    makes one for each document, and by itself for many a statement. Each time that is a
+    segment to be merged with others later: three times the work of a few large ones.
+    """
+    gathered: list[tuple[Index, IndexedText]] = []
+    before = _gathered.set(gathered)
+    try:
+        yield
+    finally:
+        _gathered.reset(before)
+    for index, texts in groupby(gathered, itemgetter(0)):
+        index.add(db, [text for _, text in texts])
+
+
+@contextmanager
+def taken_back_together() -> Iterator[None]:
+    """Forget what was added inside if it fails, as the savepoint around it does."""
+    gathered = _gathered.get()
+    kept = list(gathered or ())
+    try:
+        yield
+    except BaseException:
+        if gathered is not None:
+            gathered[:] = kept
+        raise
 
 
 _STATEMENTS = {
