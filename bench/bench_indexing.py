@@ -21,9 +21,10 @@ from typing import Any
 import apsw
 
 from bench.corpus import write_vault
+from bench.indexed import index
 from bench.measured import Measured, best_of, report
 from bench.multiplied import write_multiplied
-from bench.prepared import embeds, indexed
+from bench.prepared import embeds
 from bench.scale import FULL, Scale
 from ubp import lexicon
 from ubp.actors.wiring import prepare_database
@@ -46,7 +47,7 @@ def _without_embedding(root: Path, files: int) -> Iterator[Measured]:
     size = write_vault(root, files) / 1e6
     (root / "ubp.toml").write_text(_DOCS_ONLY, encoding="utf-8")
     start = best_of(3, _start)
-    first = best_of(1, lambda: indexed(root, "--no-embed")) - start
+    first = best_of(1, lambda: index(root, "--no-embed")) - start
     bare = min(_insert_ready_text(root, root / f"bare-{turn}.db") for turn in range(2))
     yield Measured(
         "indexing, first run",
@@ -57,7 +58,7 @@ def _without_embedding(root: Path, files: int) -> Iterator[Measured]:
         f"{files:,} files, {size / first:.1f} MB/s, without embedding",
     )
     walked = best_of(5, lambda: _walk(root / "docs"))
-    again = best_of(5, lambda: indexed(root, "--no-embed")) - start
+    again = best_of(5, lambda: index(root, "--no-embed")) - start
     yield Measured(
         "indexing, nothing changed",
         again * 1_000,
@@ -80,8 +81,8 @@ def _without_embedding(root: Path, files: int) -> Iterator[Measured]:
 def _embedding(root: Path, sections: int) -> Iterator[Measured]:
     vault = write_multiplied(root / "docs", sections)
     (root / "ubp.toml").write_text(_DOCS_ONLY, encoding="utf-8")
-    indexed(root, "--no-embed")
-    taken = best_of(1, lambda: indexed(root))
+    index(root, "--no-embed")
+    taken = best_of(1, lambda: index(root))
     if embeds(root):
         db = open_reader(root / ".ubp/index.db")
         done = progress(db).completed
@@ -98,7 +99,7 @@ def _start() -> None:
 def _edit_and_index(root: Path) -> None:
     page = root / "docs/00/page-000000.md"
     page.write_text(page.read_text(encoding="utf-8") + "\nMore.\n", encoding="utf-8")
-    indexed(root, "--no-embed")
+    index(root, "--no-embed")
 
 
 def _insert_ready_text(root: Path, path: Path) -> float:

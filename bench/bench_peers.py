@@ -25,10 +25,11 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
+from bench.indexed import index
 from bench.measured import Measured, best_of, report
 from bench.multiplied import write_multiplied
 from bench.peers import child
-from bench.prepared import indexed, questions
+from bench.prepared import questions
 from bench.scale import FULL, Scale
 from bench.wire import serving
 
@@ -116,7 +117,7 @@ def _with_all_words(texts: dict[str, str], question: str) -> set[str]:
 def _ubp(root: Path, tool: str) -> Iterator[Ready]:
     shutil.rmtree(root / ".ubp", ignore_errors=True)
     begin = time.perf_counter()
-    indexed(root, "--no-embed")
+    index(root, "--no-embed")
     seconds = time.perf_counter() - begin
     with serving(root) as server:
         server.call(tool, query="ready")

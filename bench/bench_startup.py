@@ -20,8 +20,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from bench.indexed import index
 from bench.measured import Measured, best_of, report
-from bench.prepared import indexed, prepared
+from bench.prepared import prepared
 from bench.scale import FULL, Scale
 from bench.wire import serving
 
@@ -33,7 +34,7 @@ _SDK = (sys.executable, "-c", "import mcp.server.lowlevel")
 def measure(scale: Scale = FULL) -> list[Measured]:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "docs").mkdir()
-        indexed(Path(folder))
+        index(Path(folder))
         lines = list(_started(Path(folder), "empty"))
     with prepared(scale.sections[-1]) as project:
         size = f"{scale.sections[-1]:,} sections"

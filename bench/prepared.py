@@ -7,8 +7,6 @@ query is embedded for real.
 """
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.cards import write_cards
+from bench.indexed import index
 from bench.multiplied import Vault, write_multiplied
 from ubp.store import vectors
 from ubp.store.connection import open_reader, open_writer, transaction
 
-__all__ = ("Prepared", "copied", "embeds", "indexed", "prepared", "questions")
+__all__ = ("Prepared", "copied", "embeds", "prepared", "questions")
 
 _REAL = 300
 """Sections that are really embedded."""
@@ -51,10 +50,10 @@ def prepared(sections: int, *, embedded: bool = True) -> Iterator[Prepared]:
         write_multiplied(root / "notes", _NOTES, seed=3)
         if embedded:
             write_multiplied(root / "docs", _REAL, seed=2)
-            indexed(root)
+            index(root)
         vault = write_multiplied(root / "docs", sections)
         write_cards(root, _CARDS)
-        indexed(root, "--no-embed")
+        index(root, "--no-embed")
         if embedded and embeds(root):
             _make_vectors(root)
         yield Prepared(root, vault)
@@ -67,12 +66,6 @@ def copied(project: Prepared) -> Iterator[Prepared]:
         root = Path(folder) / "project"
         shutil.copytree(project.root, root)
         yield project._replace(root=root)
-
-
-def indexed(root: Path, *options: str) -> None:
-    """Bring the index of the project at *root* in line with its files."""
-    command = [sys.executable, "-m", "ubp", "index", "--root", str(root), "--quiet"]
-    subprocess.run([*command, *options], check=True, capture_output=True)
 
 
 def embeds(root: Path) -> bool:
