@@ -94,7 +94,13 @@ def hits(client: Client, query: str) -> list[str]:
 
 
 def paths(client: Client) -> set[str]:
-    return {page["filepath"] for page in client.call("ubp_list_pages")["pages"]}
+    """All of them: of many, the list comes in parts."""
+    answer = client.call("ubp_list_pages")
+    found = answer["pages"]
+    while cursor := answer.get("next_cursor"):
+        answer = client.call("ubp_list_pages", cursor=cursor)
+        found += answer["pages"]
+    return {page["filepath"] for page in found}
 
 
 def pages_of(root: Path) -> list[Path]:
