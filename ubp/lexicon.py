@@ -16,6 +16,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from enum import Enum
+from operator import add
 from typing import NamedTuple
 
 __all__ = (
@@ -53,7 +54,6 @@ _NAMED = {"c++": "\ue001", "c#": "\ue002", "f#": "\ue003"}
 _ASCII_SEPARATED = bytes(
     code if chr(code).isalnum() else ord(" ") for code in range(128)
 ).ljust(256)
-_TO_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
 
 
 class Kind(Enum):
@@ -95,7 +95,10 @@ def fold(text: str) -> str:
 
 def ascii_lower(text: str) -> str:
     """What SQLite's ``lower()`` makes of *text*."""
-    return text.translate(_TO_LOWER)
+    # Of bytes only those of ASCII have a lower case, and no other character has them.
+    return (
+        text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
+    )
 
 
 def tokens(query: str) -> list[str]:
@@ -113,7 +116,7 @@ def runs(folded: str) -> Iterator[Run]:
 
 def pairs(cjk: str) -> list[str]:
     """A CJK run written out: every two neighbours, then the last character alone."""
-    return [cjk[start : start + 2] for start in range(len(cjk))]
+    return [*map(add, cjk, cjk[1:]), *cjk[-1:]]
 
 
 def names(folded: str) -> set[str]:

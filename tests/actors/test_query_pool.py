@@ -92,7 +92,7 @@ async def pool(
             group.start_soon(actor.run)
             with calls, inbox:
                 yield calls
-            group.cancel_scope.cancel()
+                group.cancel_scope.cancel()
 
 
 def request(name: str) -> RunTool:

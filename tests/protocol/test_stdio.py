@@ -14,7 +14,7 @@ from anyio import to_thread
 from mcp.shared.message import SessionMessage
 from waiting import soon
 
-from ubp.protocol import stdio
+from ubp.protocol import lines, stdio
 from ubp.protocol.descriptors import Descriptors
 from ubp.protocol.stdio import open_wire
 
@@ -35,7 +35,7 @@ def pipes() -> Iterator[Pipes]:
     with suppress(OSError):
         os.close(to_server)
     # Now the reading thread sees the end; before its descriptor is used again.
-    join("_read_lines", "_write_lines")
+    join("wire input", "wire output")
     for descriptor in (from_server, server_in, server_out):
         os.close(descriptor)
 
@@ -85,7 +85,7 @@ async def test_what_is_no_message_is_answered_without_the_server(pipes: Pipes) -
 async def test_a_line_beyond_all_measure_is_refused_and_the_next_is_read(
     pipes: Pipes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stdio, "LONGEST_LINE", 1_000)
+    monkeypatch.setattr(lines, "LONGEST_LINE", 1_000)
     async with open_wire(pipes.server, anyio.Event()) as wire:
         os.write(pipes.to_server, b"x" * 3_000)
         assert "error" in await answer(pipes)
@@ -111,11 +111,12 @@ async def test_an_answer_is_one_line(pipes: Pipes) -> None:
 async def test_the_input_ends_only_after_what_was_asked_is_answered(
     pipes: Pipes,
 ) -> None:
-    async with open_wire(pipes.server, anyio.Event()) as wire:
+    stop = anyio.Event()
+    async with open_wire(pipes.server, stop) as wire:
         os.write(pipes.to_server, request(1))
         await soon(wire.incoming)
         os.close(pipes.to_server)
-        await to_thread.run_sync(join, "_read_lines")  # the end has been seen
+        await stop.wait()  # the end has been seen
         await anyio.wait_all_tasks_blocked()
         with pytest.raises(anyio.WouldBlock):
             wire.incoming.receive_nowait()

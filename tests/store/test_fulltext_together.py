@@ -9,7 +9,7 @@ import pytest
 from ubp.actors.wiring import prepare_database
 from ubp.packs.docs.text_index import SECTIONS
 from ubp.store.connection import open_writer, transaction
-from ubp.store.fulltext import IndexedText, taken_back_together, together
+from ubp.store.fulltext import IndexedText, together
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_what_is_removed_after_it_was_added_is_not_indexed(
 def test_a_document_that_fails_leaves_what_others_added(db: apsw.Connection) -> None:
     with transaction(db), together(db):
         SECTIONS.add(db, [text(1, "zebra")])
-        with suppress(KeyError), transaction(db), taken_back_together():
+        with suppress(KeyError), transaction(db), together(db):
             SECTIONS.remove(db, [1])
             SECTIONS.add(db, [text(1, "horse"), text(2, "horse")])
             raise KeyError

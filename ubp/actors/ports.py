@@ -26,6 +26,37 @@ RequestT = TypeVar("RequestT")
 AnswerT = TypeVar("AnswerT")
 
 
+class Abandonment:
+    """That a caller no longer waits, so that the work for it can be stopped."""
+
+    __slots__ = ("_given_up", "_scope")
+
+    def __init__(self) -> None:
+        self._given_up = False
+        self._scope: anyio.CancelScope | None = None
+
+    def is_set(self) -> bool:
+        return self._given_up
+
+    def set(self) -> None:
+        self._given_up = True
+        if self._scope is not None:
+            self._scope.cancel()
+
+    @contextmanager
+    def stops(self) -> Iterator[None]:
+        """Leave the block, wherever it waits, once this is set."""
+        # Not a task that waits for an event: it would cost as much as a small call.
+        with anyio.CancelScope() as scope:
+            self._scope = scope
+            if self._given_up:
+                scope.cancel()
+            try:
+                yield
+            finally:
+                self._scope = None
+
+
 @dataclass(frozen=True, slots=True)
 class Call(Generic[RequestT, AnswerT]):
     """A request and the one place its answer may go.
@@ -36,8 +67,7 @@ class Call(Generic[RequestT, AnswerT]):
 
     request: RequestT
     _reply: Outbox[AnswerT | UbpError]
-    abandoned: anyio.Event = field(default_factory=anyio.Event)
-    """Set when the caller no longer waits, so that the work can be stopped."""
+    abandoned: Abandonment = field(default_factory=Abandonment)
 
     def answer(self, answer: AnswerT | UbpError) -> None:
         """Send the answer, or drop it if the caller has stopped waiting."""

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import anyio
 import structlog
 
 from ubp.actors.ports import Call
@@ -48,11 +47,8 @@ class ToolRunner:
 
     async def serve(self, call: Call[RunTool, Any], db: Database) -> None:
         """Answer *call*, or stop working on it when its caller has gone."""
-        with call:
-            async with anyio.create_task_group() as group:
-                group.start_soon(_cancel_when_abandoned, call, group.cancel_scope)
-                call.answer(await self.run(call.request, db))
-                group.cancel_scope.cancel()
+        with call, call.abandoned.stops():
+            call.answer(await self.run(call.request, db))
 
     async def run(self, request: RunTool, db: Database) -> Any:
         """The tool's result, or the error it raised."""
@@ -91,10 +87,3 @@ class ToolRunner:
                 log.warning("tool.slow", ms=took, expected_ms=tool.slow_ms, **phases)
             log.debug("tool.done", ms=took, arguments=request.arguments, **phases)
             return result
-
-
-async def _cancel_when_abandoned(
-    call: Call[RunTool, Any], scope: anyio.CancelScope
-) -> None:
-    await call.abandoned.wait()
-    scope.cancel()

@@ -324,7 +324,7 @@ class Writer:
         is_new = files.known_at(db, pack, path) is None
         try:
             # This document alone is taken back if it fails.
-            with transaction(db), fulltext.taken_back_together():
+            with transaction(db), fulltext.together(db):
                 record = self._decoders[pack].decode(event.record)
                 old = self._former_path(db, event)
                 if old is not None:

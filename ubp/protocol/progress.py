@@ -1,13 +1,13 @@
-"""Signs of life during a call that takes long, for a client that wants them."""
+"""Signs of life during calls that take long, for clients that want them."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import anyio
 from mcp.server.context import ServerRequestContext
 
-__all__ = ("telling_progress",)
+__all__ = ("SignsOfLife",)
 
 _EVERY = 1.0
 """Seconds between two signs. Most calls have been answered before the first."""
@@ -15,22 +15,41 @@ _EVERY = 1.0
 _Request = ServerRequestContext[Any, Any]
 
 
-@asynccontextmanager
-async def telling_progress(ctx: _Request) -> AsyncIterator[None]:
-    """Tell how many seconds it has taken so far; nothing may be raised inside.
+class SignsOfLife:
+    """Tells how many seconds each call of a client has taken so far.
 
     Nobody knows how long a search will take, so there is no total. Clients that gave
-    no ``progressToken`` hear nothing.
+    no ``progressToken`` hear nothing. One task tells for all calls: most are answered
+    sooner than a task of their own would have begun.
     """
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(_tell, ctx)
-        yield
-        tasks.cancel_scope.cancel()
 
+    def __init__(self) -> None:
+        self._calls: dict[object, tuple[_Request, float]] = {}
+        self._some = anyio.Event()
 
-async def _tell(ctx: _Request) -> None:
-    begin = anyio.current_time()
-    while True:
-        await anyio.sleep(_EVERY)
-        seconds = anyio.current_time() - begin
-        await ctx.session.report_progress(round(seconds, 1), message="working")
+    @contextmanager
+    def during(self, ctx: _Request) -> Iterator[None]:
+        """For as long as the block takes."""
+        call = object()
+        self._calls[call] = ctx, anyio.current_time()
+        self._some.set()
+        try:
+            yield
+        finally:
+            del self._calls[call]
+
+    async def run(self) -> None:
+        """Tell, until cancelled."""
+        while True:
+            await self._some.wait()
+            await anyio.sleep(_EVERY)
+            if not self._calls:
+                self._some = anyio.Event()
+            for call, (ctx, begin) in list(self._calls.items()):
+                seconds = anyio.current_time() - begin
+                if seconds >= _EVERY and call in self._calls:
+                    # The client may just have gone.
+                    with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+                        await ctx.session.report_progress(
+                            round(seconds, 1), message="working"
+                        )

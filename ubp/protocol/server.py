@@ -26,7 +26,7 @@ from ubp.protocol.client_log import ClientLog, telling
 from ubp.protocol.client_roots import ask_for_roots, keep_in_touch
 from ubp.protocol.dispatch import Dispatcher
 from ubp.protocol.instructions import instructions
-from ubp.protocol.progress import telling_progress
+from ubp.protocol.progress import SignsOfLife
 from ubp.protocol.prompts import PromptRequests
 from ubp.protocol.replies import WireError, failure, refusal, success
 from ubp.protocol.resources import ResourceRequests
@@ -51,6 +51,7 @@ class _Connected:
     subscriptions: Subscriptions
     tasks: anyio.abc.TaskGroup
     log: ClientLog
+    signs: SignsOfLife
 
 
 def build(
@@ -70,12 +71,11 @@ def build(
 
     async def call_tool(ctx: _Request, params: types.CallToolRequestParams) -> Any:
         keep_in_touch(link, ctx)
-        async with telling_progress(ctx):
-            answer = await _outcome(dispatcher, params, str(ctx.request_id))
-        # Raised out here, because a task group would wrap it.
-        if isinstance(answer, WireError):
-            raise _error(answer)
-        reply = answer
+        connected: _Connected = ctx.lifespan_context
+        with connected.signs.during(ctx):
+            reply = await _outcome(dispatcher, params, str(ctx.request_id))
+        if isinstance(reply, WireError):
+            raise _error(reply)
         if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             reply["resultType"] = "complete"
         # Plain data: as a model of the SDK it would be checked and copied twice more.
@@ -88,7 +88,9 @@ def build(
             telling(link) as client_log,
             anyio.create_task_group() as tasks,
         ):
-            yield _Connected(followed, tasks, client_log)
+            signs = SignsOfLife()
+            tasks.start_soon(signs.run)
+            yield _Connected(followed, tasks, client_log, signs)
             tasks.cancel_scope.cancel()
 
     server: Server[Any] = Server(

@@ -1,30 +1,19 @@
-"""The wire: JSON-RPC lines on standard input and output, and nothing else there.
+"""The wire: JSON-RPC lines on standard input and output, and nothing else there."""
 
-Reading and writing block, so each has a thread - daemons, because a thread that waits
-for a client which says nothing must not keep the process from ending.
-"""
-
-import os
-import queue
-import threading
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from typing import Any, NamedTuple
 
 import anyio
-import anyio.from_thread
-import anyio.lowlevel
 import mcp_types as types
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 
 from ubp.actors.ports import Inbox, Outbox, channel
 from ubp.protocol.descriptors import Descriptors
 from ubp.protocol.framing import Refusal, parse
+from ubp.protocol.lines import Output, lines_of
 
 __all__ = ("Wire", "open_wire")
-
-LONGEST_LINE = 64 * 1024 * 1024
-"""Bytes. A longer line is refused as it comes, so it cannot fill the memory."""
 
 FINISH_WITHIN = 1.5
 """Seconds that calls in flight have to finish once the input has ended."""
@@ -35,8 +24,6 @@ DRAIN_WITHIN = 0.5
 MOST_IN_FLIGHT = 64
 """Requests being served at a time. Beyond that nothing is read until one is answered,
 so a client that asks and does not listen fills its own pipe, not our memory."""
-
-_CHUNK = 64 * 1024
 
 
 class Wire(NamedTuple):
@@ -54,7 +41,7 @@ async def open_wire(descriptors: Descriptors, stop: anyio.Event) -> AsyncIterato
     """
     to_server, incoming = channel[SessionMessage | Exception](0)
     outgoing, from_server = channel[SessionMessage](0)
-    output = _Output(descriptors.output)
+    output = Output(descriptors.output)
     calls = _InFlight()
     drained = anyio.Event()
     with to_server, incoming, outgoing, from_server:
@@ -98,23 +85,17 @@ class _InFlight:
 async def _pump_in(
     descriptor: int,
     to_server: Outbox[SessionMessage | Exception],
-    output: "_Output",
+    output: Output,
     calls: _InFlight,
     stop: anyio.Event,
 ) -> None:
-    lines, inbox = channel[bytes | None](16)
-    token = anyio.lowlevel.current_token()
-
-    def forward(line: bytes | None) -> None:
-        anyio.from_thread.run(lines.send, line, token=token)
-
-    _start_thread(_read_lines, descriptor, forward)
-    with lines, inbox, to_server:
-        async with anyio.create_task_group() as group:
+    with to_server:
+        async with (
+            anyio.create_task_group() as group,
+            aclosing(lines_of(descriptor)) as lines,
+        ):
             group.start_soon(_cancel_on, stop, group.cancel_scope)
-            async for line in inbox:
-                if line is None:
-                    break
+            async for line in lines:
                 message = parse(line)
                 if isinstance(message, Refusal):
                     await output.send(message.encoded())
@@ -149,7 +130,7 @@ def _session_message(message: Any, calls: _InFlight) -> SessionMessage:
 
 async def _pump_out(
     from_server: Inbox[SessionMessage],
-    output: "_Output",
+    output: Output,
     calls: _InFlight,
     drained: anyio.Event,
 ) -> None:
@@ -162,75 +143,3 @@ async def _pump_out(
                 await calls.settle(message.id)
     finally:
         drained.set()
-
-
-class _Output:
-    """Writes whole lines, in a thread, one after the other."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._turn = anyio.Lock()
-        self._token = anyio.lowlevel.current_token()
-        # Holds one line at most: the lock is only released when it is written.
-        self._lines: queue.SimpleQueue[tuple[bytes, anyio.Event] | None]
-        self._lines = queue.SimpleQueue()
-        _start_thread(self._write_lines)
-
-    async def send(self, line: bytes) -> None:
-        async with self._turn:
-            written = anyio.Event()
-            self._lines.put((line + b"\n", written))
-            await written.wait()
-
-    def close(self) -> None:
-        """Let the thread end; what it was given before is written first."""
-        self._lines.put(None)
-
-    def _write_lines(self) -> None:
-        while (item := self._lines.get()) is not None:
-            line, written = item
-            with suppress(OSError):  # the client has gone; its input ends too
-                view = memoryview(line)
-                while view:
-                    view = view[os.write(self._descriptor, view) :]
-            anyio.from_thread.run_sync(written.set, token=self._token)
-
-
-def _read_lines(descriptor: int, forward: Callable[[bytes | None], None]) -> None:
-    """Forward each line, and None at the end."""
-    pending: list[bytes] = []
-    size = 0
-    too_long = False
-    while True:
-        try:
-            chunk = os.read(descriptor, _CHUNK)
-        except OSError:
-            chunk = b""
-        if not chunk:
-            break
-        *complete, rest = chunk.split(b"\n")
-        for part in complete:
-            if not too_long:
-                forward(b"".join([*pending, part]))
-            pending, size, too_long = [], 0, False
-        size += len(rest)
-        if size > LONGEST_LINE and not too_long:
-            too_long = True
-            pending = []
-            forward(b"{")  # no JSON, so it is answered as such
-        if rest and not too_long:
-            pending.append(rest)
-    if pending:
-        forward(b"".join(pending))
-    forward(None)
-
-
-def _start_thread(target: Callable[..., None], *args: Any) -> None:
-    def run() -> None:
-        # The service has ended while we waited: there is nobody left to tell.
-        with suppress(
-            anyio.ClosedResourceError, anyio.BrokenResourceError, RuntimeError
-        ):
-            target(*args)
-
-    threading.Thread(target=run, daemon=True, name=target.__name__).start()

@@ -10,7 +10,7 @@ from ubp.reading.markdown import Block
 
 __all__ = ("Group", "Measure", "estimate", "measure", "packed", "paragraphs")
 
-_CJK = re.compile("[\u3000-\u9fff\uf900-\ufaff]")
+_CJK = re.compile("[\u3000-\u9fff\uf900-\ufaff]+")
 _NO_FENCE = (sys.maxsize, sys.maxsize)
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
 
@@ -34,8 +34,8 @@ class Measure(NamedTuple):
 def measure(text: str) -> Measure:
     if text.isascii():
         return Measure(0, len(text.split()))
-    spaced, cjk = _CJK.subn(" ", text)
-    return Measure(cjk, len(spaced.split()))
+    spaced, runs = _CJK.subn(" ", text)
+    return Measure(len(text) - len(spaced) + runs, len(spaced.split()))
 
 
 def estimate(text: str) -> int:

@@ -11,12 +11,11 @@ A row matches a token if its folded heading or content contains the folded token
 operators, no syntax, no errors. User text reaches MATCH only through ``quoted``.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from itertools import groupby
-from operator import itemgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 import msgspec
@@ -29,11 +28,11 @@ __all__ = (
     "Index",
     "IndexedText",
     "Matches",
+    "Names",
     "Ranked",
     "all_of",
     "any_of",
     "quoted",
-    "taken_back_together",
     "together",
 )
 
@@ -107,13 +106,9 @@ class Index:
 
     def add(self, db: apsw.Connection, texts: Sequence[IndexedText]) -> None:
         """Index rows that are not indexed yet; inside ``together``, at its end."""
-        gathered = _gathered.get()
-        if gathered is None:
-            self._add_now(db, texts)
-        else:
-            gathered += [(self, text) for text in texts]
+        _add(db, self._insert, {text.row: text for text in texts})
 
-    def _add_now(self, db: apsw.Connection, texts: Sequence[IndexedText]) -> None:
+    def _insert(self, db: apsw.Connection, texts: Collection[IndexedText]) -> None:
         db.executemany(
             self._sql["add"], [(text.row, text.heading, text.content) for text in texts]
         )
@@ -125,13 +120,7 @@ class Index:
         """Take rows out. Their words stay: they find nothing, and may come again."""
         gone = set(rows)
         db.executemany(self._sql["remove"], [(row,) for row in gone])
-        gathered = _gathered.get()
-        if gathered:
-            gathered[:] = [
-                (index, text)
-                for index, text in gathered
-                if index is not self or text.row not in gone
-            ]
+        _forget(self._insert, gone)
 
     def optimize(self, db: apsw.Connection) -> None:
         """Merge what many small transactions left; queries become a little faster."""
@@ -342,8 +331,67 @@ def _run_expression(run: Run) -> str | None:
     return None
 
 
-_gathered: ContextVar[list[tuple[Index, IndexedText]] | None]
-_gathered = ContextVar("gathered", default=None)
+class Names:
+    """An FTS5 table with one column, ``name``."""
+
+    def __init__(self, table: str) -> None:
+        if not table.isidentifier():
+            raise ValueError(table)
+        self._add = f"INSERT INTO {table} (rowid, name) VALUES (?, ?)"  # noqa: S608
+        self._remove = f"DELETE FROM {table} WHERE rowid = ?"  # noqa: S608
+
+    def add(self, db: apsw.Connection, row: int, name: str) -> None:
+        """Index a name; inside ``together``, at its end."""
+        _add(db, self._insert, {row: (row, name)})
+
+    def _insert(self, db: apsw.Connection, names: Collection[tuple[int, str]]) -> None:
+        db.executemany(self._add, names)
+
+    def remove(self, db: apsw.Connection, row: int) -> None:
+        """Take the name of a row out."""
+        db.execute(self._remove, (row,))
+        _forget(self._insert, {row})
+
+
+_Insert = Callable[[apsw.Connection, Collection[Any]], None]
+"""Puts rows into a table; tables are told apart by it."""
+
+
+class _Waiting:
+    """What is to be indexed, by table and row, and what no longer is."""
+
+    def __init__(self) -> None:
+        self.added = defaultdict[_Insert, dict[int, Any]](dict)
+        self.removed = defaultdict[_Insert, set[int]](set)
+
+    def remove(self, insert: _Insert, rows: set[int]) -> None:
+        self.removed[insert] |= rows
+        added = self.added[insert]
+        for row in rows:
+            added.pop(row, None)
+
+    def follow(self, later: "_Waiting") -> None:
+        """Let what *later* says come after this."""
+        for insert, rows in later.removed.items():
+            self.remove(insert, rows)
+        for insert, added in later.added.items():
+            self.added[insert].update(added)
+
+
+_waiting: ContextVar[_Waiting | None] = ContextVar("waiting", default=None)
+
+
+def _add(db: apsw.Connection, insert: _Insert, rows: dict[int, Any]) -> None:
+    waiting = _waiting.get()
+    if waiting is None:
+        insert(db, rows.values())
+    else:
+        waiting.added[insert].update(rows)
+
+
+def _forget(insert: _Insert, rows: set[int]) -> None:
+    if (waiting := _waiting.get()) is not None:
+        waiting.remove(insert, rows)
 
 
 @contextmanager
@@ -353,28 +401,23 @@ def together(db: apsw.Connection) -> Iterator[None]:
     FTS5 keeps what it is given in memory, and writes it out at every savepoint; SQLite
     makes one for each document, and by itself for many a statement. Each time that is a
     segment to be merged with others later: three times the work of a few large ones.
+
+    Inside another one it is a part that can fail, as a savepoint is: then what it
+    added is forgotten, and what it removed is added after all.
     """
-    gathered: list[tuple[Index, IndexedText]] = []
-    before = _gathered.set(gathered)
+    outer = _waiting.get()
+    waiting = _Waiting()
+    reset = _waiting.set(waiting)
     try:
         yield
     finally:
-        _gathered.reset(before)
-    for index, texts in groupby(gathered, itemgetter(0)):
-        index.add(db, [text for _, text in texts])
-
-
-@contextmanager
-def taken_back_together() -> Iterator[None]:
-    """Forget what was added inside if it fails, as the savepoint around it does."""
-    gathered = _gathered.get()
-    kept = list(gathered or ())
-    try:
-        yield
-    except BaseException:
-        if gathered is not None:
-            gathered[:] = kept
-        raise
+        _waiting.reset(reset)
+    if outer is not None:
+        outer.follow(waiting)
+        return
+    for insert, rows in waiting.added.items():
+        if rows:
+            insert(db, rows.values())
 
 
 _STATEMENTS = {

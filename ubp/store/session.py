@@ -4,6 +4,7 @@ SQL modules stay ordinary synchronous functions, and the event loop never waits 
 SQLite. A query whose caller is cancelled is interrupted, not left to run on.
 """
 
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from functools import partial
@@ -11,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import anyio
-import anyio.lowlevel
 import anyio.to_thread
 import apsw
 
@@ -64,7 +64,7 @@ class Session:
         # Between two statements there is nothing to interrupt; the next one looks here.
         self._given_up = False
         db.set_progress_handler(lambda: self._given_up, _LOOK_EVERY)
-        self._turn = anyio.CapacityLimiter(1)
+        self._turn = anyio.Lock(fast_acquire=True)
 
     async def run(self, function: Callable[..., T], /, *args: Any, **kwargs: Any) -> T:
         """``function(connection, *args, **kwargs)`` in a thread.
@@ -72,25 +72,29 @@ class Session:
         Raises:
             DatabaseError: SQLite refused.
         """
-        work = partial(self._attempt, function, *args, **kwargs)
-        done = anyio.Event()
-        async with self._turn, anyio.create_task_group() as group:
+        work = _Work(partial(self._attempt, function, *args, **kwargs))
+        async with self._turn:
             self._given_up = False
-            group.start_soon(self._interrupt_unless, done)
             try:
-                # Cancellation does not leave the thread behind: it interrupts the
-                # statement, and we wait for the thread to notice.
-                outcome = await anyio.to_thread.run_sync(work)
-            finally:
-                done.set()
-        # Raised out here, because a task group would wrap it.
+                outcome = await anyio.to_thread.run_sync(
+                    work.do, abandon_on_cancel=True
+                )
+            except anyio.get_cancelled_exc_class():
+                # The thread is not left behind: its statement is interrupted, and we
+                # wait for it to notice. No task waits beside it for that to happen,
+                # which would cost as much as a small query.
+                if work.is_begun():
+                    self._given_up = True
+                    self._db.interrupt()
+                    with anyio.CancelScope(shield=True):
+                        await anyio.to_thread.run_sync(work.wait)
+                raise
         if isinstance(outcome, _Failed):
-            # Interrupted because we are cancelled: then that is what happened.
-            await anyio.lowlevel.checkpoint_if_cancelled()
             if isinstance(outcome.error, IndexDamaged) and self._damaged is not None:
                 self._damaged.set()
             raise outcome.error
-        return outcome
+        done: T = outcome
+        return done
 
     async def write(
         self, function: Callable[..., T], /, *args: Any, **kwargs: Any
@@ -125,13 +129,30 @@ class Session:
         except Exception as error:  # noqa: BLE001 - raised again by run()
             return _Failed(error)
 
-    async def _interrupt_unless(self, done: anyio.Event) -> None:
+
+class _Work:
+    """A function for a thread, and whether that has begun with it, and ended."""
+
+    def __init__(self, function: Callable[[], Any]) -> None:
+        self._function = function
+        self._begin = threading.Lock()
+        self._ended = threading.Event()
+
+    def do(self) -> Any:
+        if not self._begin.acquire(blocking=False):
+            return None  # nobody waits any more
         try:
-            await done.wait()
+            return self._function()
         finally:
-            if not done.is_set():
-                self._given_up = True
-                self._db.interrupt()
+            self._ended.set()
+
+    def is_begun(self) -> bool:
+        """Whether it was begun; if not, it never will be."""
+        return not self._begin.acquire(blocking=False)
+
+    def wait(self) -> None:
+        """Wait until it has ended."""
+        self._ended.wait()
 
 
 @asynccontextmanager

@@ -7,8 +7,9 @@ from ubp.toolkit import PassageText
 
 __all__ = ("digest_of", "passage")
 
-_NO_WORDS = re.compile(r"[A-Za-z0-9+/=_-]{65,}")
-"""Hashes and embedded images: no words, as for the full-text index, and no meaning."""
+_NO_WORDS = re.compile(r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/=_-]{65,}")
+"""Hashes and embedded images: no words, as for the full-text index, and no meaning.
+Looked for where a word begins, not from each of its letters."""
 
 
 def passage(title: str, heading_path: str, content: str) -> PassageText:

@@ -12,7 +12,7 @@ import msgspec
 from ubp.packs.docs import links
 from ubp.packs.docs.records import PageRecord, SectionRecord
 from ubp.packs.docs.resolution import Candidate, Group, resolved
-from ubp.packs.docs.text_index import PACK_NAME, SECTIONS
+from ubp.packs.docs.text_index import NAMES, PACK_NAME, SECTIONS
 from ubp.store import vectors
 from ubp.store.fulltext import IndexedText
 from ubp.store.ids import new_id, now
@@ -41,9 +41,6 @@ _MOVE_PAGE = "UPDATE docs_page SET path = ?, path_key = ?, name_key = ? WHERE id
 
 _DELETE_PAGE = "DELETE FROM docs_page WHERE id = ?"
 
-_DELETE_NAME = "DELETE FROM docs_name WHERE rowid = ?"
-
-_INSERT_NAME = "INSERT INTO docs_name (rowid, name) VALUES (?, ?)"
 
 _SECTIONS = "SELECT ordinal, id, digest FROM docs_section WHERE page_id = ?"
 
@@ -159,10 +156,10 @@ def save(
     else:
         page_id, _, old_title_key = known
         db.execute(_UPDATE_PAGE, {**values, "id": page_id})
-        db.execute(_DELETE_NAME, (page_id,))
+        NAMES.remove(db, page_id)
         if old_title_key != title_key:
             _unsettle(db, {old_title_key, title_key})
-    db.execute(_INSERT_NAME, (page_id, record.index_name))
+    NAMES.add(db, page_id, record.index_name)
     _save_sections(db, page_id, record.sections, new=known is None, reread=reread)
     _save_links(db, page_id, path, record)
     if reset or not reread:
@@ -179,7 +176,7 @@ def forget(db: apsw.Connection, path: str) -> None:
     SECTIONS.remove(db, rows)
     vectors.forget(db, PACK_NAME, rows)
     db.execute(_UNSETTLE_TARGET, (page_id,))
-    db.execute(_DELETE_NAME, (page_id,))
+    NAMES.remove(db, page_id)
     db.execute(_DELETE_PAGE, (page_id,))
     _unsettle(db, {*_names(links.key_of(path)), title_key})
 
@@ -295,7 +292,8 @@ def _save_sections(
         if section.passage
     ]
     silent = set(rows) - {passage.row for passage in passages}
-    vectors.forget(db, PACK_NAME, [*gone, *silent])
+    if gone or silent:
+        vectors.forget(db, PACK_NAME, [*gone, *silent])
     vectors.note(db, PACK_NAME, passages)
 
 
