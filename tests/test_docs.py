@@ -1,11 +1,14 @@
 """What must be documented, and that the documents are true."""
 
 import re
+import tomllib
 from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, cast, get_type_hints
 
 import click
+import msgspec
 import pytest
 from msgspec import Struct
 
@@ -51,11 +54,68 @@ def keys_of(struct: type[Struct], prefix: str = "") -> Iterator[str]:
             yield f"{prefix}{name}"
 
 
+KEYS = sorted(keys_of(Settings))
+
+
+def value_of(settings: Settings, key: str) -> Any:
+    return reduce(getattr, key.split("."), cast("Any", settings))
+
+
 def test_every_setting_has_exactly_one_row() -> None:
     table = read("docs/configuration.md")
     documented = re.findall(r"^\| `([a-z_.]+)` \|", table, re.MULTILINE)
 
-    assert sorted(keys_of(Settings)) == sorted(documented)
+    assert sorted(documented) == KEYS
+
+
+def rows_of_settings() -> dict[str, list[str]]:
+    """The cells of each row of the settings, without the key, by the key."""
+    text = read("docs/configuration.md")
+    rows = re.findall(r"^\| `([a-z_.]+)` \| (.*) \|$", text, re.MULTILINE)
+    return {key: cells.split(" | ") for key, cells in rows if cells.count(" | ") == 3}
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_documented_default_of_a_setting_is_its_default(key: str) -> None:
+    default = value_of(Settings(), key)
+
+    told, *_ = rows_of_settings()[key]
+
+    if literal := re.fullmatch(r"`([^`]*)`", told):
+        value = tomllib.loads(f"default = {literal[1]}")["default"]
+        assert msgspec.convert(value, type(default)) == default
+    else:
+        assert default in (None, (), [], {}), told
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_documented_range_and_example_of_a_setting_hold(key: str) -> None:
+    *tables, name = key.split(".")
+    _, told, _, example = rows_of_settings()[key]
+    line = example.strip("`")
+    text = f"[{'.'.join(tables)}]\n{line}" if tables and line[0] != "[" else line
+
+    settings = msgspec.toml.decode(text, type=Settings)
+
+    assert value_of(settings, key) is not None
+    if bounds := re.fullmatch(r"(-?\d+) to (\d+)", told):
+        for value, fits in ((bounds[1], True), (bounds[2], True), ("-2", False)):
+            assert accepts(tables, f"{name} = {value}") is fits, value
+        assert not accepts(tables, f"{name} = {int(bounds[2]) + 1}")
+
+
+def accepts(tables: list[str], line: str) -> bool:
+    try:
+        msgspec.toml.decode(f"[{'.'.join(tables)}]\n{line}", type=Settings)
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
+def test_the_documented_packs_are_the_packs() -> None:
+    _, told, *_ = rows_of_settings()["packs"]
+
+    assert set(re.findall(r"`(\w+)`", told)) == {pack.name for pack in discover()}
 
 
 @pytest.mark.parametrize("name", COMMANDS)

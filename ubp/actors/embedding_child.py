@@ -151,7 +151,8 @@ def main(encoded: str) -> None:
         told = NotLoaded(
             "llama-cpp-python cannot be imported.",
             f"{error}.",
-            "Install ubp again with pip; it needs a C++ compiler.",
+            "Install ubp again, as you did before; this needs a C++ compiler. In a "
+            "desktop extension, tick *Search by meaning*.",
         )
         write_frame(frames_out, _encode(told))
     frames_out.flush()

@@ -36,6 +36,8 @@ __all__ = ("checks", "doctor")
 _MARKS = {"ok": "[green]ok[/]  ", "warn": "[yellow]warn[/]", "fail": "[red]fail[/]"}
 
 
+_AGAIN = "Install ubp again, as you did before."
+
 _LITTLE_ROOM = 10_000_000
 """Bytes free below which a write may fail."""
 
@@ -114,7 +116,7 @@ def _mcp() -> Check:
 
         return Check("MCP SDK", "ok", version("mcp"))
     except ImportError:
-        return Check("MCP SDK", "fail", "not installed", "Install ubp again with pip.")
+        return Check("MCP SDK", "fail", "not installed", _AGAIN)
 
 
 def _settings(project: Project) -> Check:
@@ -186,7 +188,10 @@ def _index(project: Project) -> Check:
 def _model(project: Project) -> Check:
     settings = project.settings.embedding
     if settings.provider == "local" and find_spec("llama_cpp") is None:
-        hint = "Install ubp again with pip; llama-cpp-python needs a C++ compiler."
+        hint = (
+            f"{_AGAIN} It compiles llama-cpp-python, which needs a C++ compiler. In "
+            "a desktop extension, tick *Search by meaning*."
+        )
         return Check("model", "warn", "llama-cpp-python is not installed", hint)
     try:
         model = chosen(settings, project.root)

@@ -40,7 +40,7 @@ _SCALES = "rows.scales"
 _DOWN, _UP = ".down", ".up"
 
 HINT = (
-    "Install ubp again: pip install --force-reinstall --no-deps ubp. Until then "
+    "Install ubp again, as you did before (pip needs --force-reinstall). Until then "
     "Japanese is searched by words."
 )
 """What to do about a fault."""
