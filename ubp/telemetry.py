@@ -66,11 +66,28 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-import structlog
-from structlog.typing import EventDict, WrappedLogger
-
 from ubp.config import LogLevel
 from ubp.log_file import LogFile
+
+
+@contextlib.contextmanager
+def _as_if_absent(module: str) -> Iterator[None]:
+    """Let whoever can do without *module* do so, unless it is loaded already."""
+    if module in sys.modules:
+        yield
+        return
+    sys.modules[module] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[module]
+
+
+# It loads rich wherever that is installed, a tenth of a second in each process, for
+# tracebacks that would show the values of variables: not for our log.
+with _as_if_absent("rich"):
+    import structlog
+    from structlog.typing import EventDict, WrappedLogger
 
 __all__ = ("LogFormat", "configure", "get_logger", "heard_by")
 

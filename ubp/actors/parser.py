@@ -24,7 +24,7 @@ __all__ = ("Parser",)
 
 log = get_logger("parser")
 
-_MOST_FILES = 64
+_MOST_FILES = 128
 _MOST_BYTES = 2_000_000
 """Of one batch: enough to keep the process busy, little enough to keep in memory."""
 

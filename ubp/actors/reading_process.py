@@ -25,6 +25,10 @@ __all__ = ("Answer", "ReaderLost", "ReadingProcess")
 
 Answer = FileParsed | FileUnchanged | FileGone | ParseFailed | ReaderBug
 
+_PIPE = 1_048_576
+"""Bytes of answers that may lie ready, where the system allows it (the most Linux
+gives to anybody): with fewer the two take turns instead of working side by side."""
+
 _decode = msgspec.msgpack.Decoder(Answer).decode
 
 
@@ -83,6 +87,7 @@ class ReadingProcess:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
+                pipesize=_PIPE,
             )
             if self._process.stdin is not None:
                 with suppress(OSError):  # ended already, which whoever reads finds out

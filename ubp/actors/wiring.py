@@ -70,7 +70,7 @@ log = get_logger("wiring")
 WATCHER_TO_PARSER = 256
 """One burst of a branch switch; when full the watcher waits."""
 
-PARSER_TO_WRITER = 64
+PARSER_TO_WRITER = 128
 """About one transaction; when full the parser waits, so memory stays flat."""
 
 PROTOCOL_TO_POOL = 32

@@ -183,7 +183,7 @@ class Writer:
                 unsettled = False
                 # While changes keep coming, most of the time is for them.
                 spent = monotonic() - begin
-                settle_at = monotonic() + max(_SETTLE_EVERY, 10 * spent)
+                settle_at = monotonic() + max(_SETTLE_EVERY, 20 * spent)
             for scan in finished:
                 await self._finish(scan)
         if unsettled:

@@ -43,6 +43,7 @@ __all__ = (
     "forget",
     "in_other_languages",
     "note",
+    "note_new",
     "progress",
     "promote",
     "serving",
@@ -231,17 +232,25 @@ def note(db: apsw.Connection, pack: str, passages: Sequence[Passage]) -> None:
         row: Passage(row, digest, language)
         for row, digest, language in db.execute(_KNOWN, (pack, _json(asked)))
     }
-    changed = {row: now for row, now in asked.items() if known.get(row) != now}
+    changed = [now for row, now in asked.items() if known.get(row) != now]
     if not changed:
         return
-    rows = _json(changed)
+    rows = _json(passage.row for passage in changed)
+    free(db, [model.id for model in _models(db)], pack, rows)
+    note_new(db, pack, changed)
+
+
+def note_new(db: apsw.Connection, pack: str, passages: Sequence[Passage]) -> None:
+    """Take up rows that nothing has been noted of."""
+    if not passages:
+        return
     since = tick(db)
-    models = _models(db)
-    free(db, [model.id for model in models], pack, rows)
     db.executemany(
         _NOTE,
-        [(pack, row, now.digest, now.language, since) for row, now in changed.items()],
+        [(pack, row, digest, language, since) for row, digest, language in passages],
     )
+    models = _models(db)
+    rows = _json(passage.row for passage in passages) if models else ""
     for model in models:
         known_to = (model.id, _json(model.languages), pack, rows)
         _place(

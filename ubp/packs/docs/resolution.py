@@ -1,6 +1,5 @@
 """Which page a link means: a pure function of the names there are."""
 
-import posixpath
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol
 
@@ -32,12 +31,18 @@ class Group:
         self._ambiguous = len(ordered) > 1
         self._in_folder: dict[str, Candidate] = {}
         for each in ordered:
-            self._in_folder.setdefault(posixpath.dirname(each.path), each)
+            self._in_folder.setdefault(_folder(each.path), each)
 
     def target(self, source_path: str) -> Target | None:
         """The page in the same folder; else the least deep; else the first by path."""
-        near = self._in_folder.get(posixpath.dirname(source_path), self._shallowest)
-        return None if near is None else Target(near.page, self._ambiguous)
+        if self._shallowest is None:
+            return None
+        near = self._in_folder.get(_folder(source_path), self._shallowest)
+        return Target(near.page, self._ambiguous)
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
 
 
 class Names(Protocol):

@@ -208,8 +208,8 @@ def settle(db: apsw.Connection) -> bool:
         db.execute(statement)
     sources = [source for (source,) in db.execute(_SOURCES_TO_SETTLE, (_AT_ONCE,))]
     pages = PagesByName(db)
-    for source in sources:
-        _settle_source(db, source, pages)
+    settled = [each for source in sources for each in _settled(db, source, pages)]
+    db.executemany(_SETTLE_LINK, settled)
     return len(sources) == _AT_ONCE
 
 
@@ -291,6 +291,9 @@ def _save_sections(
         for row, section in zip(rows, sections, strict=True)
         if section.passage
     ]
+    if new:
+        vectors.note_new(db, PACK_NAME, passages)
+        return
     silent = set(rows) - {passage.row for passage in passages}
     if gone or silent:
         vectors.forget(db, PACK_NAME, [*gone, *silent])
@@ -344,8 +347,10 @@ def _save_refs(db: apsw.Connection, page_id: int, record: PageRecord) -> None:
     )
 
 
-def _settle_source(db: apsw.Connection, source: int, pages: "PagesByName") -> None:
-    """Find the targets of all links of one page, and which of them repeat others."""
+def _settled(
+    db: apsw.Connection, source: int, pages: "PagesByName"
+) -> Iterator[tuple[int | None, bool, bool, int]]:
+    """The targets of all links of one page, and which of them repeat others."""
     rows = list(db.execute(_LINKS_OF, (source,)))
     found = [
         resolved(links.plan(style, target, path), path, pages)
@@ -369,7 +374,7 @@ def _settle_source(db: apsw.Connection, source: int, pages: "PagesByName") -> No
         seen.add(mark)
         ambiguous = bool(hit and hit.ambiguous)
         if state != [page, ambiguous, hidden, True]:
-            db.execute(_SETTLE_LINK, (page, ambiguous, hidden, link))
+            yield page, ambiguous, hidden, link
 
 
 class PagesByName:
