@@ -119,7 +119,7 @@ def _insert_ready_text(root: Path, path: Path) -> float:
 def _spread(row: int, heading: str, content: str) -> IndexedText:
     head = lexicon.spread(lexicon.fold(heading))
     body = lexicon.spread(lexicon.fold(content))
-    return IndexedText(row, head.text, body.text, sorted(head.words | body.words))
+    return IndexedText(row, head.text, body.text, " ".join(head.words | body.words))
 
 
 def _insert(db: apsw.Connection, rows: list[Any]) -> None:

@@ -25,7 +25,7 @@ def indexed(db: apsw.Connection, word: str) -> set[int]:
 
 
 def text(row: int, word: str) -> IndexedText:
-    return IndexedText(row, "", word, [word])
+    return IndexedText(row, "", word, word)
 
 
 def test_what_is_added_inside_is_indexed_at_the_end(db: apsw.Connection) -> None:

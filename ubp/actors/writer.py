@@ -52,7 +52,7 @@ _MOST_BYTES = 4_000_000
 that wants to write waits for one transaction at most."""
 
 _SETTLE_EVERY = 2.0
-"""Seconds between settling links while changes keep coming."""
+"""Seconds between settling some links while changes keep coming."""
 
 _QUIET_AFTER = 0.2
 """Seconds without a change after which links are settled at once."""
@@ -177,13 +177,14 @@ class Writer:
             unsettled = True
             self._count(batch)
             finished = [each for each in batch if isinstance(each, ScanFinished)]
-            if finished or monotonic() > settle_at:
-                begin = monotonic()
+            if finished:
                 await self._settle()
                 unsettled = False
-                # While changes keep coming, most of the time is for them.
-                spent = monotonic() - begin
-                settle_at = monotonic() + max(_SETTLE_EVERY, 20 * spent)
+            elif monotonic() > settle_at:
+                # Some of them: while changes keep coming, the time is for these, and
+                # what is settled now may not be so after the next ones.
+                unsettled = await self._write(self._settle_some)
+                settle_at = monotonic() + _SETTLE_EVERY
             for scan in finished:
                 await self._finish(scan)
         if unsettled:

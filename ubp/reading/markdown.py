@@ -10,7 +10,6 @@ from typing import Any, Literal, NamedTuple, cast
 
 import pyromark
 from msgspec import Struct
-from msgspec.structs import replace
 
 __all__ = ("Block", "Link", "Markdown", "normalise", "read")
 
@@ -78,13 +77,16 @@ def read(text: str) -> Markdown:
     return _Reader(text).read()
 
 
+_WHOLE = frozenset({"CodeBlock", "HtmlBlock", "Table"})
+
+
 class _Open:
     """A top-level block while its events arrive. Offsets are bytes."""
 
     def __init__(self, tag: Any, start: int, end: int) -> None:
         self.start, self.end = start, end
         self.level = _heading_level(tag)
-        self.whole = _is_code(tag) or tag == "HtmlBlock" or _named(tag) == "Table"
+        self.whole = _named(tag) in _WHOLE
         self.text: list[str] = []
         self.fences: list[tuple[int, int]] = []
 
@@ -186,8 +188,8 @@ class _Reader:
             self._links.append(Link(style, target, label, here, context))
         self._unplaced.clear()
         plain = " ".join("".join(block.text).split())
-        made = Block(source, block.level, plain, block.whole, fences)
-        self._add_block(made, start, block.end)
+        made = (source, block.level, plain, block.whole, fences)
+        self._blocks.append(Block(*made, *self._span(start, block.end)))
         self._read_up_to = max(self._read_up_to, block.end)
 
     def _in_characters(
@@ -209,19 +211,19 @@ class _Reader:
         """Keep what lies between blocks: definitions produce no events."""
         gap = self._slice(self._read_up_to, end).strip("\n").rstrip()
         if gap.strip():
-            self._add_block(Block(gap), self._read_up_to, end)
+            start, stop = self._span(self._read_up_to, end)
+            self._blocks.append(Block(gap, start=start, end=stop))
         self._read_up_to = max(self._read_up_to, end)
 
-    def _add_block(self, block: Block, start: int, end: int) -> None:
-        """What stands in bytes *start* to *end* of the text; blocks come in order."""
+    def _span(self, start: int, end: int) -> tuple[int, int]:
+        """Bytes *start* to *end* as characters; asked for in the order of the text."""
         if self._is_ascii:
-            first, last = start, end
-        else:
-            at, first = self._counted
-            first += len(self._slice(at, start))
-            last = first + len(self._slice(start, end))
-            self._counted = (max(start, end), last)
-        self._blocks.append(replace(block, start=first, end=last))
+            return start, end
+        at, first = self._counted
+        first += len(self._slice(at, start))
+        last = first + len(self._slice(start, end))
+        self._counted = (max(start, end), last)
+        return first, last
 
     def _add_wikilink(self, open_: _OpenWikilink, end: int, *, embedded: bool) -> None:
         link, start, label = open_
@@ -249,6 +251,8 @@ class _Reader:
         self._unplaced.append((style, target, label, context))
 
     def _slice(self, start: int, end: int) -> str:
+        if self._is_ascii:
+            return self._text[start:end]
         return self._raw[start:end].decode("utf-8", "ignore")
 
 
@@ -260,10 +264,6 @@ def _heading_level(tag: Any) -> int:
     if isinstance(tag, dict) and "Heading" in tag:
         return int(tag["Heading"]["level"][1])
     return 0
-
-
-def _is_code(tag: Any) -> bool:
-    return _named(tag) == "CodeBlock"
 
 
 def _link_of(tag: Any) -> dict[str, Any] | None:

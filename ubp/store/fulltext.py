@@ -59,7 +59,8 @@ class IndexedText(NamedTuple):
     row: int
     heading: str
     content: str
-    words: Sequence[str]
+    words: str
+    """Its distinct words, separated by spaces; texts of one page may have them all."""
 
 
 class Ranked(NamedTuple):
@@ -112,7 +113,8 @@ class Index:
         db.executemany(
             self._sql["add"], [(text.row, text.heading, text.content) for text in texts]
         )
-        words = sorted(set[str]().union(*(text.words for text in texts)))
+        lists = {text.words for text in texts}
+        words = sorted(set[str]().union(*(words.split() for words in lists)))
         new = db.execute(self._sql["add_words"], (msgspec.json.encode(words).decode(),))
         db.executemany(self._sql["add_part"], new.fetchall())
 

@@ -29,7 +29,7 @@ class CardRecord(Struct, frozen=True, array_like=True):
     has_long_word: bool
     index_heading: str
     index_content: str
-    words: tuple[str, ...]
+    words: str
     pages: tuple[str, ...]
     """What it names of the documents, where that is wanted."""
     shown: str
@@ -59,7 +59,7 @@ def read_file(file: FileText) -> tuple[CardRecord, list[Warned]]:
     """Understand one file; one that is no card's has no words."""
     name = parsed(file.path.rpartition("/")[2])
     if name is None:
-        return CardRecord("", "", "", None, False, "", "", (), (), "", ""), []
+        return CardRecord("", "", "", None, False, "", "", "", (), "", ""), []
     column = file.path.partition("/")[0]
     card = read_card(file.path, column or DONE, name, file.text.encode())
     heading, content = card_text(card.title, card.id, file.text)
@@ -76,7 +76,7 @@ def read_file(file: FileText) -> tuple[CardRecord, list[Warned]]:
         in_heading.has_long_word or in_content.has_long_word,
         in_heading.text,
         in_content.text,
-        tuple(sorted(in_heading.words | in_content.words)),
+        " ".join(sorted(in_heading.words | in_content.words)),
         _pages(card, content, file.project),
         _shown_path(file.project, file.path),
         card.title,

@@ -52,7 +52,6 @@ class SectionRecord(Struct, frozen=True, array_like=True):
     has_long_word: bool
     index_heading: str
     index_content: str
-    words: tuple[str, ...]
     passage: bytes
     """The digest of what is embedded of it; empty if nothing is."""
     language: str
@@ -78,6 +77,8 @@ class PageRecord(Struct, frozen=True, array_like=True):
     front_matter: str
     """All of it, as JSON."""
     sections: tuple[SectionRecord, ...]
+    words: str
+    """The distinct words of all sections, separated by spaces."""
     links: tuple[PageLink, ...]
     link_sections: tuple[int, ...]
     """For each link the index of the section it stands in."""
@@ -101,17 +102,18 @@ def read_page(file: FileText) -> tuple[PageRecord, list[Warned]]:
     language = language_of(body)
     title, tags = _title(values, document.blocks, file.path), frontmatter.tags(values)
     stem = posixpath.basename(file.path).removesuffix(".md")
+    # A title alone is as close to a question as a whole page, and says nothing.
+    needs_body = len(sections) > 1
+    made = [_section(each, title, language, needs_body=needs_body) for each in sections]
+    words = set[str]().union(*(its_words for _, its_words in made))
     record = PageRecord(
         title=title,
         index_name=lexicon.spread(lexicon.fold(" ".join([title, stem, *tags]))).text,
         doc_type=_doc_type(values, warnings),
         tags=tags,
         front_matter=msgspec.json.encode(values).decode(),
-        sections=tuple(
-            # A title alone is as close to a question as a whole page, and says nothing.
-            _section(section, title, language, needs_body=len(sections) > 1)
-            for section in sections
-        ),
+        sections=tuple(section for section, _ in made),
+        words=" ".join(sorted(words)),
         links=tuple(found),
         link_sections=tuple(section_of.get(link.block, 0) for link in found),
         source_refs=tuple(_source_refs(values, file.project.root, warnings)),
@@ -153,7 +155,8 @@ def _section(
     page_language: Language = "en",
     *,
     needs_body: bool = False,
-) -> SectionRecord:
+) -> tuple[SectionRecord, set[str]]:
+    """The section, and its words."""
     heading = section.heading or ""
     text = f"{heading}\n{section.content}"
     folded = lexicon.fold(text)
@@ -164,7 +167,7 @@ def _section(
     )
     heading_path = " › ".join(section.heading_path)
     text_of = passage(title, heading_path, section.content)
-    return SectionRecord(
+    record = SectionRecord(
         section.heading,
         section.level,
         heading_path,
@@ -176,11 +179,11 @@ def _section(
         in_heading.has_long_word or in_content.has_long_word,
         in_heading.text,
         in_content.text,
-        tuple(sorted(in_heading.words | in_content.words)),
         digest_of_passage(text_of) if text_of.body or not needs_body else b"",
         # Code in a Japanese page belongs to what is said about it there.
         language_of(text) if page_language == "en" else page_language,
     )
+    return record, in_heading.words | in_content.words
 
 
 def _source_refs(

@@ -10,7 +10,7 @@ import apsw
 import msgspec
 
 from ubp.packs.docs import links
-from ubp.packs.docs.records import PageRecord, SectionRecord
+from ubp.packs.docs.records import PageRecord
 from ubp.packs.docs.resolution import Candidate, Group, resolved
 from ubp.packs.docs.text_index import NAMES, PACK_NAME, SECTIONS
 from ubp.store import vectors
@@ -160,9 +160,14 @@ def save(
         if old_title_key != title_key:
             _unsettle(db, {old_title_key, title_key})
     NAMES.add(db, page_id, record.index_name)
-    _save_sections(db, page_id, record.sections, new=known is None, reread=reread)
+    new = known is None
+    _save_sections(db, page_id, record, new=new, reread=reread)
+    if not new:
+        db.execute(_DELETE_LINKS, (page_id,))
     _save_links(db, page_id, path, record)
-    if reset or not reread:
+    if new or reset or not reread:
+        if not new:
+            db.execute(_DELETE_REFS, (page_id,))
         _save_refs(db, page_id, record)
 
 
@@ -234,7 +239,7 @@ def _unsettle(db: apsw.Connection, names: set[str]) -> None:
 def _save_sections(
     db: apsw.Connection,
     page_id: int,
-    sections: tuple[SectionRecord, ...],
+    record: PageRecord,
     *,
     new: bool,
     reread: bool,
@@ -254,7 +259,7 @@ def _save_sections(
     removed: list[int] = []
     added: list[IndexedText] = []
     rows: list[int] = []
-    for ordinal, section in enumerate(sections):
+    for ordinal, section in enumerate(record.sections):
         row, digest = old.pop(ordinal, (None, None))
         values = (
             section.heading,
@@ -278,9 +283,7 @@ def _save_sections(
                 continue
             removed.append(row)
         added.append(
-            IndexedText(
-                row, section.index_heading, section.index_content, section.words
-            )
+            IndexedText(row, section.index_heading, section.index_content, record.words)
         )
     gone = [row for row, _ in old.values()]
     SECTIONS.remove(db, [*removed, *gone])
@@ -288,7 +291,7 @@ def _save_sections(
     SECTIONS.add(db, added)
     passages = [
         Passage(row, section.passage, section.language)
-        for row, section in zip(rows, sections, strict=True)
+        for row, section in zip(rows, record.sections, strict=True)
         if section.passage
     ]
     if new:
@@ -303,7 +306,6 @@ def _save_sections(
 def _save_links(
     db: apsw.Connection, page_id: int, path: str, record: PageRecord
 ) -> None:
-    db.execute(_DELETE_LINKS, (page_id,))
     db.executemany(
         _INSERT_LINK,
         [
@@ -325,7 +327,6 @@ def _save_links(
 
 
 def _save_refs(db: apsw.Connection, page_id: int, record: PageRecord) -> None:
-    db.execute(_DELETE_REFS, (page_id,))
     stamp = now()
     db.executemany(
         _INSERT_REF,
