@@ -59,7 +59,7 @@ def limited(limits: Limits) -> Iterator[None]:
 def store(db: apsw.Connection, texts: Sequence[Text]) -> dict[int, str]:
     """Make *texts* the sections of the only page; the folded text of each row."""
     record = page("")
-    written = tuple(
+    written = [
         records._section(
             sections.Section(
                 heading=heading,
@@ -73,9 +73,11 @@ def store(db: apsw.Connection, texts: Sequence[Text]) -> dict[int, str]:
             "page",
         )
         for heading, content in texts
-    )
+    ]
+    words = set[str]().union(*(its_words for _, its_words in written))
     values = {name: getattr(record, name) for name in record.__struct_fields__}
-    values["sections"] = written
+    values["sections"] = tuple(section for section, _ in written)
+    values["words"] = " ".join(words)
     writes.save(db, "page.md", "digest", records.PageRecord(**values))
     rows = db.execute("SELECT id FROM docs_section ORDER BY ordinal")
     return {

@@ -460,10 +460,11 @@ def test_page_that_is_read_again_unchanged_gets_new_words_in_the_index() -> None
     db = with_pages({"a.md": "## Part\n\nalpha"})
     record = page("## Part\n\nalpha", "a.md")
     [section] = record.sections
-    other = msgspec.structs.replace(section, index_content="beta", words=("beta",))
+    other = msgspec.structs.replace(section, index_content="beta")
+    reread = msgspec.structs.replace(record, sections=(other,), words="beta")
     digest: str = db.execute("SELECT digest FROM docs_page").get
 
-    writes.save(db, "a.md", digest, msgspec.structs.replace(record, sections=(other,)))
+    writes.save(db, "a.md", digest, reread)
 
     assert SECTION_WORDS.weighed(db, terms("alpha"), 10) == []
     assert len(SECTION_WORDS.weighed(db, terms("beta"), 10)) == 1
