@@ -87,6 +87,8 @@ bundle: $(READY)  ## build the desktop extension, dist/ubp-VERSION.mcpb
 compat: $(READY)  ## install the clients of others in .compat, and try the server with them
 	npm install --prefix $(COMPAT) --no-save --no-package-lock --no-audit --no-fund \
 		--ignore-scripts $(CLIENTS)
+	-$(BIN)/python -c 'import json; print(json.load(open("server.json"))["$$schema"])' \
+		| xargs curl --silent --show-error --fail --location --output $(COMPAT)/server.schema.json
 	UBP_COMPAT=$(CURDIR)/$(COMPAT) $(BIN)/python -m pytest tests/test_bundle.py \
 		tests/e2e/test_python_client.py tests/e2e/test_inspector.py tests/e2e/test_conformance.py
 

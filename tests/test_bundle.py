@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from compat_tools import compat_tool
-from jsonschema import Draft202012Validator
+from compat_tools import compat_folder, compat_tool
+from jsonschema import Draft7Validator, Draft202012Validator
+from jsonschema.validators import validator_for
 
 from bundle.build import MEANING, WORDS, build, recipe
 from ubp import __version__
@@ -20,41 +21,8 @@ ROOT = Path(__file__).parents[1]
 
 TEXT = {"type": "string", "minLength": 1}
 
-MANIFEST = {
-    "type": "object",
-    "required": ["manifest_version", "name", "version", "description"],
-    "properties": {
-        "manifest_version": {"const": "0.4"},
-        "name": TEXT,
-        "version": {"pattern": r"^\d+\.\d+\.\d+"},
-        "description": TEXT,
-        "author": {"type": "object", "required": ["name"]},
-        "server": {
-            "type": "object",
-            "required": ["type", "entry_point", "mcp_config"],
-            "properties": {
-                "type": {"enum": ["python", "node", "binary", "uv"]},
-                "mcp_config": {
-                    "type": "object",
-                    "required": ["command", "args"],
-                    "properties": {"args": {"type": "array", "items": TEXT}},
-                },
-            },
-        },
-        "user_config": {
-            "additionalProperties": {
-                "type": "object",
-                "required": ["type", "title", "description"],
-                "properties": {
-                    "type": {
-                        "enum": ["string", "number", "boolean", "directory", "file"]
-                    }
-                },
-            }
-        },
-    },
-}
-"""What a manifest must have, in our words; the published schema is asked below."""
+SCHEMAS = Path(__file__).parent / "schemas"
+"""Published ones; its README says by whom."""
 
 ARGUMENT = {
     "type": "object",
@@ -106,17 +74,38 @@ def read(file: Path) -> dict[str, Any]:
     return value
 
 
+def schema_of(manifest: dict[str, Any]) -> str:
+    return f"mcpb-manifest-v{manifest['manifest_version']}.schema.json"
+
+
 def test_the_manifest_is_as_clients_want_it(opened: Path) -> None:
     manifest = read(opened / "manifest.json")
 
-    Draft202012Validator(MANIFEST).validate(manifest)
+    Draft7Validator(read(SCHEMAS / schema_of(manifest))).validate(manifest)
     assert manifest["version"] == __version__
     assert (opened / manifest["server"]["entry_point"]).is_file()
     assert manifest["user_config"]["folder"]["type"] == "directory"
     assert manifest["user_config"]["folder"]["required"]
 
 
-def test_the_published_schema_accepts_the_manifest(opened: Path) -> None:
+def test_a_manifest_with_a_mistake_is_refused(opened: Path) -> None:
+    manifest = read(opened / "manifest.json")
+    schema = Draft7Validator(read(SCHEMAS / schema_of(manifest)))
+
+    assert not schema.is_valid({**manifest, "user_settings": {}})
+    assert not schema.is_valid({**manifest, "server": {"type": "uv"}})
+
+
+def test_our_copy_of_the_schema_is_the_published_one(opened: Path) -> None:
+    name = schema_of(read(opened / "manifest.json"))
+    package = compat_folder() / "node_modules/@anthropic-ai/mcpb/schemas"
+    if not package.exists():
+        pytest.skip("mcpb is not installed; `make compat` does it")
+
+    assert (package / name).read_bytes() == (SCHEMAS / name).read_bytes()
+
+
+def test_the_publisher_of_the_schema_accepts_the_manifest(opened: Path) -> None:
     command = [*compat_tool("mcpb"), "validate", str(opened / "manifest.json")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -186,6 +175,16 @@ def test_the_committed_versions_are_those_of_the_package() -> None:
 
 def test_the_registry_entry_keeps_the_rules() -> None:
     Draft202012Validator(SERVER).validate(read(ROOT / "server.json"))
+
+
+def test_the_published_schema_accepts_the_registry_entry() -> None:
+    file = compat_folder() / "server.schema.json"
+    if not file.exists():
+        pytest.skip("the registry's schema is not here; `make compat` fetches it")
+    schema, entry = read(file), read(ROOT / "server.json")
+
+    assert schema["$id"] == entry["$schema"]
+    validator_for(schema)(schema).validate(entry)
 
 
 def test_the_readme_says_whose_entry_it_is() -> None:

@@ -196,13 +196,17 @@ async def test_nothing_but_pages_can_be_read_or_followed(root: Path, era: Era) -
             assert caught.value.data["uri"] == uri
 
 
-async def test_the_server_says_what_it_can_do(root: Path, era: Era) -> None:
+async def test_the_server_says_what_it_can_do_and_no_more(root: Path, era: Era) -> None:
     async with connected(root, era, Heard()) as client:
-        assert client.server_capabilities is not None
-        assert client.server_capabilities.resources == types.ResourcesCapability(
+        able = client.server_capabilities
+        assert able is not None
+        assert able.resources == types.ResourcesCapability(
             subscribe=True, list_changed=True
         )
-        assert client.server_capabilities.completions is not None
+        assert able.tools == types.ToolsCapability(list_changed=False)
+        assert able.prompts == types.PromptsCapability(list_changed=False)
+        assert (able.logging is not None) == (era == "legacy")
+        assert able.completions is not None
 
 
 async def test_who_follows_many_pages_and_reads_nothing_stops_nobody(

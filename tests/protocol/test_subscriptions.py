@@ -292,7 +292,7 @@ async def test_a_stream_says_what_it_is_about(tmp_path: Path) -> None:
             resource_subscriptions=[B, GONE, A, BROKEN, B],
         ) as stream:
             assert stream.honored.resource_subscriptions == [B, A]
-            assert stream.honored.tools_list_changed
+            assert not stream.honored.tools_list_changed
             assert not stream.honored.prompts_list_changed
             assert not stream.honored.resources_list_changed
 

@@ -105,9 +105,8 @@ def _sqlite() -> Check:
     version = apsw.sqlite_lib_version()
     if "ENABLE_FTS5" in apsw.compile_options:
         return Check("SQLite", "ok", f"{version} with full-text search")
-    return Check(
-        "SQLite", "fail", f"{version} lacks FTS5", "Install apsw from its wheel."
-    )
+    hint = f"{_AGAIN} apsw must come as a wheel: compiled here, it has what is here."
+    return Check("SQLite", "fail", f"{version} lacks FTS5", hint)
 
 
 def _mcp() -> Check:

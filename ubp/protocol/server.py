@@ -102,6 +102,7 @@ def build(
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+    _serve_discovery(server)
     _follow_roots(server, link)
     _serve_log(server, link)
     server.middleware.append(partial(_decode_arguments, dispatcher))
@@ -121,10 +122,29 @@ def build(
 
 
 def options(server: Server[Any]) -> InitializationOptions:
-    """What a client is told on connecting, until 2025-11-25."""
+    """What a client is told on connecting, until 2025-11-25.
+
+    Tools and prompts are the same for as long as a server runs, so no news of their
+    lists is promised; resources come and go.
+    """
     return server.create_initialization_options(
         NotificationOptions(resources_changed=True)
     )
+
+
+def _serve_discovery(server: Server[Any]) -> None:
+    """Promise since 2026-07-28 what a handshake does; of itself the SDK says more."""
+
+    async def discover(_: _Request, __: types.RequestParams) -> types.DiscoverResult:
+        able = options(server).capabilities
+        return types.DiscoverResult(
+            supported_versions=list(MODERN_PROTOCOL_VERSIONS),
+            # Without logging: there is no `logging/setLevel` any more to ask for it.
+            capabilities=able.model_copy(update={"logging": None}),
+            instructions=server.instructions,
+        )
+
+    _serve(server, "server/discover", types.RequestParams, discover)
 
 
 def _follow_roots(server: Server[Any], link: ClientLink) -> None:

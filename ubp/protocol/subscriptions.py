@@ -136,8 +136,7 @@ class Subscriptions:
                 known = await self._follow(wanted)
                 self._streams[stream] = wanted._replace(uris=wanted.uris & known)
             honoured = types.SubscriptionFilter(
-                # The tools never change; that much can be promised.
-                tools_list_changed=asked.tools_list_changed,
+                # Not those of tools and prompts, which never change.
                 resources_list_changed=asked.resources_list_changed,
                 resource_subscriptions=[uri for uri in uris if uri in known],
             )
