@@ -1,18 +1,21 @@
 """Answers that could flood a model: they end somewhere, and say where they go on."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from boards_on_disk import Hands, ulid
+from clients import serving
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 from models import OFF
 from services import Vault, answering
-from vaults import vault
+from vaults import vault, write_files
 
 from ubp.amounts import MOST_BYTES_FOUND, MOST_CHARACTERS, beginning, part_of_text
 from ubp.errors import InvalidArguments
@@ -112,6 +115,52 @@ async def test_a_long_page_is_read_in_parts_that_are_the_whole(tmp_path: Path) -
     ]
 
 
+async def test_a_section_too_long_for_one_part_comes_in_pieces(tmp_path: Path) -> None:
+    project = vault(tmp_path, {"ubp.toml": OFF})
+    packs = enabled(["docs"], project.settings)
+    lines = "".join(f"Line {n} of the log.\n" for n in range(9000))
+    text = f"# Log\n\nAbove.\n\n## All\n\n{lines}\n## Empty\n\n## End\n\nBelow.\n"
+    told: list[str] = []
+    headings: list[str | None] = []
+    async with answering(project, packs) as service:
+        fill(service, {"log.md": text})
+        async with service.client() as client:
+            more: dict[str, str] = {}
+            while True:
+                part, _ = await asked(client, "ubp_get_page", filepath="log.md", **more)
+                assert len(part["content"]) < MOST_CHARACTERS * 1.1
+                told.append(part["content"])
+                headings += [each["heading"] for each in part["sections"]]
+                if "next_cursor" not in part:
+                    break
+                more = {"cursor": part["next_cursor"]}
+
+    whole = "\n".join(told)
+    assert [line for line in whole.splitlines() if line.startswith("Line ")] == (
+        lines.splitlines()
+    )
+    assert whole.count("## All") == whole.count("## End") == 1
+    assert headings.count("All") == len(told) - 1
+
+
+async def test_of_very_many_links_some_are_told_and_the_graph_has_the_rest(
+    tmp_path: Path,
+) -> None:
+    project = vault(tmp_path, {"ubp.toml": OFF})
+    packs = enabled(["docs"], project.settings)
+    pages = {f"{n:03}.md": f"# P{n}\n\n[h](hub.md)\n" for n in range(250)}
+    async with answering(project, packs) as service:
+        fill(service, {"hub.md": "# Hub\n\n[one](000.md)\n", **pages})
+        async with service.client() as client:
+            hub, _ = await asked(client, "ubp_get_page", filepath="hub.md")
+            one, _ = await asked(client, "ubp_get_page", filepath="000.md")
+            graph, _ = await asked(client, "ubp_get_graph", center="hub.md", depth=1)
+
+    assert (len(hub["backlinks"]), hub["more_links"]) == (200, 50)
+    assert "more_links" not in one
+    assert len(graph["nodes"]) == 251
+
+
 async def test_of_a_thousand_pages_all_are_listed_and_of_more_the_rest_follows(
     tmp_path: Path,
 ) -> None:
@@ -140,6 +189,50 @@ async def test_of_a_thousand_pages_all_are_listed_and_of_more_the_rest_follows(
         (each["source"], each["target"]) for each in graph["edges"] + others["edges"]
     ]
     assert len(set(edges)) == len(edges) == len(pages)
+
+
+@pytest.mark.slow
+def test_of_very_many_tags_the_rest_follows(tmp_path: Path) -> None:
+    tags = [f"tag-{n}" for n in range(1100)]
+    notes = {
+        f"docs/{n}.md": f"---\ntags: {json.dumps(tags[n : n + 20])}\n---\n# N\n"
+        for n in range(0, len(tags), 20)
+    }
+    write_files(tmp_path, {"ubp.toml": f'packs = ["notes"]\n{OFF}', **notes})
+    index = [sys.executable, "-m", "ubp", "index", "--quiet", "--root", str(tmp_path)]
+    subprocess.run(index, check=True)
+    with serving(tmp_path) as client:
+        first = client.call("list_tags")
+        rest = client.call("list_tags", cursor=first["next_cursor"])
+        assert client.end() == 0
+
+    assert "next_cursor" not in rest
+    listed = [each["tag"] for each in (*first["tags"], *rest["tags"])]
+    assert sorted(listed) == sorted(tags)
+
+
+@pytest.mark.slow
+def test_a_long_card_and_a_long_journal_come_in_parts(tmp_path: Path) -> None:
+    (tmp_path / "ubp.toml").write_text('packs = ["board"]\n', encoding="utf-8")
+    with serving(tmp_path) as client:
+        body = "A line of the card.\n" * 4000
+        ident = client.call("kanban_new", title="Long", body=body)["cardId"]
+        for number in range(8):
+            note = f"{number} " + "x" * 9_000
+            client.call("kanban_notes_append", cardId=ident, text=note)
+        first = client.call("kanban_get", cardId=ident)
+        rest = client.call("kanban_get", cardId=ident, cursor=first["next_cursor"])
+        journal = {"cardId": ident, "all": True}
+        some = client.call("kanban_notes_list", **journal)
+        others = client.call("kanban_notes_list", **journal, cursor=some["next_cursor"])
+        assert client.end() == 0
+
+    assert len(first["markdown"]) <= MOST_CHARACTERS
+    assert "next_cursor" not in rest
+    assert (first["markdown"] + rest["markdown"]).count("A line") == 4000
+    assert "next_cursor" not in others
+    notes = [each["text"][0] for each in (*some["items"], *others["items"])]
+    assert notes == list("76543210")
 
 
 def test_a_wide_tree_shows_the_nearest_cards_and_how_many_more(tmp_path: Path) -> None:

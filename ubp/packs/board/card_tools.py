@@ -169,7 +169,7 @@ class Patch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class UpdateCard(
     Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"
 ):
-    """Change fields of a card, append to its body or replace it.
+    """Change fields or body of a card.
 
     Only what is given changes: title, description, lane, priority, size, labels,
     assignees, parent, depends_on, relates, resume_hint, next_steps, blockers, or

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 import anyio.to_thread
-from msgspec import Meta, Struct, field
+from msgspec import UNSET, Meta, Struct, field
 
+from ubp.amounts import Cursor, NextCursor, part_of_text
 from ubp.packs.board.arguments import BoardName, CardId, Priority, checked_id
 from ubp.packs.board.boards import Board, board_for
 from ubp.packs.board.cards import Card, trait
@@ -24,7 +25,7 @@ __all__ = ("get_card", "list_cards", "markdown_of")
 class ListCards(
     Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"
 ):
-    """List cards by column, lane, assignee, label, priority or words.
+    """List cards, by column, person, label or words.
 
     Ordered by id. Done cards only with `includeDone`. `columns` and the other
     filters narrow; `query` finds cards with all its words, or parts of words, in
@@ -162,10 +163,14 @@ def _item(board: Board, card: Card) -> Item:
 class GetCard(
     Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"
 ):
-    """Read a card: fields, latest notes, Markdown, and `hash` for ifMatch."""
+    """Read a card: fields, latest notes, Markdown, and `hash` for ifMatch.
+
+    Of Markdown of more than 50,000 characters, `next_cursor` leads to the rest.
+    """
 
     card_id: CardId
     board: BoardName = ""
+    cursor: Cursor = None
 
 
 class ShownCard(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -177,19 +182,20 @@ class ShownCard(Struct, frozen=True, kw_only=True, omit_defaults=True):
     column: str
     hash: str
     warnings: list[str] = field(default_factory=list)
+    next_cursor: NextCursor = UNSET
 
 
 @tool("kanban_get", Effect.READ, aliases=("kanban/get",), needs_index=False)
 async def get_card(ctx: Context, args: GetCard) -> ShownCard:
     ident = checked_id(args.card_id)
     board = await board_for(ctx, args.board)
-    return await anyio.to_thread.run_sync(_shown, board, ident)
+    return await anyio.to_thread.run_sync(_shown, board, ident, args.cursor)
 
 
-def _shown(board: Board, ident: str) -> ShownCard:
+def _shown(board: Board, ident: str, cursor: str | None) -> ShownCard:
     snapshot = board.view.snapshot()
     card = snapshot.card(ident)
-    text = markdown_of(board, card)
+    text, rest = part_of_text(markdown_of(board, card), cursor)
     warnings = [*snapshot.rules.warnings]
     if card.problem:
         warnings.append(f"{card.path}: {card.problem}")
@@ -200,6 +206,7 @@ def _shown(board: Board, ident: str) -> ShownCard:
         column=card.column,
         hash=card.hash,
         warnings=warnings,
+        next_cursor=rest,
     )
 
 

@@ -3,8 +3,9 @@
 from typing import Annotated, Any, Literal
 
 import anyio.to_thread
-from msgspec import Meta, Struct, field
+from msgspec import UNSET, Meta, Struct, field
 
+from ubp.amounts import MOST_CHARACTERS, Cursor, NextCursor, beginning, next_after
 from ubp.packs.board import journal, moments
 from ubp.packs.board.arguments import BoardName, CardId, checked_id, checked_text
 from ubp.packs.board.board_lock import locked
@@ -78,19 +79,24 @@ def _appended(board: Board, ident: str, note: dict[str, Any]) -> str:
 class ListNotes(
     Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"
 ):
-    """Read the journal of a card, newest first."""
+    """Read the journal of a card, newest first.
+
+    Of notes of more than 50,000 characters together, `next_cursor` leads to the rest.
+    """
 
     card_id: CardId
     limit: Annotated[int, Meta(ge=1, le=1_000, description="Most notes")] = 3
     all: Annotated[bool, Meta(description="No limit")] = False
     since: Annotated[str | None, Meta(description="RFC 3339")] = None
     board: BoardName = ""
+    cursor: Cursor = None
 
 
 class Notes(Struct, frozen=True, kw_only=True):
     """Notes: ts, type, text, and tags and author where given."""
 
     items: list[dict[str, Any]]
+    next_cursor: NextCursor = UNSET
 
 
 @tool(
@@ -113,4 +119,15 @@ async def list_notes(ctx: Context, args: ListNotes) -> Notes:
         limit = None if args.all else args.limit
         return journal.latest(board.kanban, ident, limit=limit, since=since)
 
-    return Notes(items=await anyio.to_thread.run_sync(notes))
+    return _part(await anyio.to_thread.run_sync(notes), beginning(args.cursor))
+
+
+def _part(notes: list[dict[str, Any]], begin: int) -> Notes:
+    """The notes from *begin* on that are not too much at once, one at least."""
+    end, left = begin, MOST_CHARACTERS
+    for note in notes[begin:]:
+        left -= len(str(note.get("text", "")))
+        if left < 0 and end > begin:
+            break
+        end += 1
+    return Notes(items=notes[begin:end], next_cursor=next_after(end, len(notes)))

@@ -81,7 +81,7 @@ def _edge(given: Relation, *, removes: bool) -> Edge:
 
 
 class CardTree(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Show a card with its children, and theirs.
+    """Show a card and what is below it.
 
     At most 200 cards, the nearest first. Where `more` stands, that many children of a
     card were left out: ask again with it as `root`, and a smaller `depth` if they are

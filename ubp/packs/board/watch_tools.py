@@ -12,7 +12,7 @@ __all__ = ("watch_board",)
 
 
 class WatchBoard(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Be notified of changes to the board, until stopped.
+    """Be told of changes to the board.
 
     `notifications/publish` for the board, then for each card.
     """

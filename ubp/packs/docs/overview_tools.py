@@ -92,7 +92,7 @@ def _listed_page(each: queries.ListedPage) -> ListedPage:
 
 
 class GetGraph(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Show which pages link to which, around one or all.
+    """Show links between pages, around one or all.
 
     All unless there is a `center`. The centre comes first, then what is nearest. Of
     more than 1,000 pages, `next_cursor` leads to the rest; a link is told with the

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import apsw
-from msgspec import UNSET, Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from ubp.amounts import (
     MOST_CHARACTERS,
@@ -11,6 +11,7 @@ from ubp.amounts import (
     NextCursor,
     beginning,
     next_after,
+    part_of_text,
 )
 from ubp.packs.docs import graph, queries
 from ubp.packs.docs.fields import SUMMARY, Filepath, Took
@@ -22,12 +23,16 @@ from ubp.toolkit import Context, Effect, phase, tool
 
 __all__ = ("get_context", "get_page")
 
+_MOST_LINKS = 200
+"""Told with a page, either way."""
+
 
 class GetPage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Read a page, its links both ways and whether it is stale.
 
-    Whole, up to 50,000 characters; of a longer one, `next_cursor` leads to the next
-    sections, which come without the links.
+    Whole, up to 50,000 characters; of a longer one, `next_cursor` leads to the rest,
+    which comes without the links. Of more than 200 links either way, `more_links` were
+    left out; `ubp_get_graph` with the page as `center` and a `depth` of 1 has them all.
     """
 
     filepath: Filepath
@@ -61,6 +66,7 @@ class WholePage(Struct, frozen=True, kw_only=True):
     sections: list[PageSection]
     outlinks: list[PageLink]
     backlinks: list[PageLink]
+    more_links: Annotated[int, Meta(description="Links left out.")] | UnsetType = UNSET
     staleness: Staleness
     stale_refs: list[str]
     updated_at: str
@@ -76,10 +82,13 @@ async def get_page(ctx: Context, args: GetPage) -> WholePage:
 
 def _whole_page(db: apsw.Connection, args: GetPage, ctx: Context) -> WholePage:
     page = queries.page_at(db, args.filepath)
-    whole = queries.sections(db, page.id)
     begin = beginning(args.cursor)
-    end = _end_of_part(whole, begin)
-    sections = whole[begin:end]
+    sections, rest = _part(queries.sections(db, page.id), begin)
+    outlinks = [] if begin else _page_links(db, page, "outlink")
+    backlinks = (
+        [] if begin else [*_page_links(db, page, "backlink"), *_named_by(db, page)]
+    )
+    more = sum(max(0, len(each) - _MOST_LINKS) for each in (outlinks, backlinks))
     verdict = verdicts(db, [page.id], ctx.project)[page.id]
     return WholePage(
         doc_id=page.doc_id,
@@ -90,26 +99,43 @@ def _whole_page(db: apsw.Connection, args: GetPage, ctx: Context) -> WholePage:
         sections=[
             PageSection(heading=each.heading, content=each.content) for each in sections
         ],
-        outlinks=[] if begin else _page_links(db, page, "outlink"),
-        backlinks=[]
-        if begin
-        else [*_page_links(db, page, "backlink"), *_named_by(db, page)],
+        outlinks=outlinks[:_MOST_LINKS],
+        backlinks=backlinks[:_MOST_LINKS],
+        more_links=more or UNSET,
         staleness=verdict.staleness,
         stale_refs=[ref.path for ref in verdict.refs],
         updated_at=page.updated_at,
-        next_cursor=next_after(end, len(whole)),
+        next_cursor=rest,
         query_time_ms=ctx.elapsed_ms(),
     )
 
 
-def _end_of_part(sections: list[Section], begin: int) -> int:
-    """Where the part of a page ends that begins with the section at *begin*."""
-    left = MOST_CHARACTERS
-    for number, section in enumerate(sections[begin:], start=begin):
-        left -= len(section.content)
-        if left < 0 and number > begin:
-            return number
-    return len(sections)
+def _part(sections: list[Section], begin: int) -> tuple[list[Section], str | UnsetType]:
+    """The sections that begin after *begin* characters, and the cursor of the next.
+
+    Whole ones, but for one that is too long for any part: that comes in pieces.
+    """
+    there = sum(len(each.content) for each in sections)
+    taken: list[Section] = []
+    left, start = MOST_CHARACTERS, 0
+    for section in sections:
+        end = start + len(section.content)
+        if end > begin or not begin:
+            skipped = max(0, begin - start)
+            content = section.content[skipped:]
+            if len(content) > left and taken:
+                return taken, next_after(start, there)
+            piece, rest = part_of_text(content, None, left)
+            taken.append(
+                section._replace(
+                    content=piece, continued=section.continued or skipped > 0
+                )
+            )
+            if rest is not UNSET:
+                return taken, next_after(start + skipped + len(piece), there)
+            left -= len(piece)
+        start = end
+    return taken, UNSET
 
 
 def _with_heading(section: Section) -> list[str]:

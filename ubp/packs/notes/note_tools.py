@@ -7,7 +7,7 @@ from typing import Annotated
 import apsw
 from msgspec import UNSET, Meta, Struct
 
-from ubp.amounts import Cursor, NextCursor, part_of_text
+from ubp.amounts import Cursor, NextCursor, entries_from, part_of_text
 from ubp.errors import CallerError, shortened
 from ubp.packs.notes import queries
 from ubp.packs.notes.fields import FilePath, title
@@ -103,7 +103,12 @@ def _similar(path: str, paths: list[str]) -> list[str]:
 
 
 class ListTags(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """List the tags of the notes, the most used first."""
+    """List the tags of the notes, the most used first.
+
+    All of them; of more than 1,000, `next_cursor` leads to the rest.
+    """
+
+    cursor: Cursor = None
 
 
 class TagUse(Struct, frozen=True, kw_only=True):
@@ -114,17 +119,24 @@ class TagUse(Struct, frozen=True, kw_only=True):
 
 
 class TagUses(TextResult, frozen=True, kw_only=True):
-    """All tags, the most used first."""
+    """Tags, the most used first."""
 
     tags: list[TagUse]
+    next_cursor: NextCursor = UNSET
 
     def text(self) -> str:
-        return "\n".join(f"{each.tag} ({each.count})" for each in self.tags)
+        text = "\n".join(f"{each.tag} ({each.count})" for each in self.tags)
+        if self.next_cursor is UNSET:
+            return text
+        return f"{text}\n\nThere are more: cursor {self.next_cursor}"
 
 
 @tool("list_tags", Effect.READ, slow_ms=50)
 async def list_tags(ctx: Context, args: ListTags) -> TagUses:
-    del args
     with phase("query"):
         found = await ctx.db.run(queries.tag_counts)
-    return TagUses(tags=[TagUse(tag=each.tag, count=each.notes) for each in found])
+    shown, rest = entries_from(found, args.cursor)
+    return TagUses(
+        tags=[TagUse(tag=each.tag, count=each.notes) for each in shown],
+        next_cursor=rest,
+    )

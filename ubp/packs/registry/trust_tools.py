@@ -63,7 +63,7 @@ class QueryReputation(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     counts.
     """
 
-    agent_id: Annotated[str, Meta(description="Such as kp:agent:name")]
+    agent_id: Annotated[str, Meta(description="kp:agent:name")]
 
 
 class Change(Struct, frozen=True, kw_only=True):

@@ -50,7 +50,7 @@ async def list_languages(ctx: Context, args: ListLanguages) -> IngestedLanguages
 
 
 class ListVersions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """List the dated snapshots of a specification, newest first."""
+    """List snapshots of a specification, newest first."""
 
     language: LanguageName
 

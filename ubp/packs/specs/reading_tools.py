@@ -128,7 +128,7 @@ def _named(
 
 
 class BuildLearningPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Plan how to read a specification in weeks of equal size.
+    """Plan reading a specification in equal weeks.
 
     Every section is in the plan once, topics in the order of the document, those of
     `focus_areas` early, after what they rest on.

@@ -36,7 +36,7 @@ class Filters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class SearchSpec(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Find sections of an official language specification, to cite them.
+    """Find sections of a language specification, to cite.
 
     Every result is a citation: title, path, link and the words around the match.
     The best come first; a smaller score is better. All words must occur, in any
