@@ -181,7 +181,7 @@ def test_without_the_files_the_default_is_what_was_published(tmp_path: Path) -> 
     assert len(tokens.contents()) == WORDS.size
     told = library.shortcoming(EmbeddingSettings(), tmp_path)
     assert told is not None
-    assert "pip install" in told
+    assert "Install ubp again" in told
 
 
 def test_with_them_it_knows_both_and_its_vectors_are_told_apart(
