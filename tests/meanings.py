@@ -27,7 +27,7 @@ class RealModel:
         self._tokens = Bilingual(words, japanese.pieces_file())
         path = library.ready(DEFAULT, models)
         adapter = Adapter(library.adapter(path), self._tokens.first)
-        model = LlamaModel(path, "mean", DEFAULT.window, adapter)
+        model = LlamaModel(path, "mean", DEFAULT.window, adapter, library.rows(path))
         self._context = model.context(1)
         self._languages = languages or ("en",)
 

@@ -6,17 +6,16 @@ from typing import Any
 import gguf
 import numpy as np
 import pytest
+from published import published_weights
 from safetensors import safe_open
 
-from ubp.embedding import conversion, weights
+from ubp.embedding import conversion, japanese
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = weights.find(Path("/nowhere"))
-    assert place is not None, "make setup installs the weights"
     path = tmp_path_factory.mktemp("model") / "made.gguf"
-    conversion.convert(place, path)
+    conversion.convert_layers(published_weights(), path)
     return path
 
 
@@ -25,29 +24,49 @@ def reader(made: Path) -> gguf.GGUFReader:
     return gguf.GGUFReader(made)
 
 
+def published(key: str) -> Any:
+    with safe_open(published_weights() / "model.safetensors", framework="np") as file:
+        return file.get_tensor(key)
+
+
 def field(reader: gguf.GGUFReader, name: str) -> Any:
     found = reader.get_field(name)
     assert found is not None
     return found.contents()
 
 
-def test_every_tensor_is_there_with_its_values(reader: gguf.GGUFReader) -> None:
+def test_every_tensor_of_the_layers_is_there_with_its_values(
+    reader: gguf.GGUFReader,
+) -> None:
     names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.BERT, 6)
     made = {each.name: each.data for each in reader.tensors}
-    place = weights.find(Path("/nowhere"))
-    assert place is not None
 
-    with safe_open(place / "model.safetensors", framework="np") as published:
-        kept = [key for key in published.keys() if "position_ids" not in key]  # noqa: SIM118
-        kept = [key for key in kept if not key.startswith("pooler.")]
-        for key in kept:
-            tensor = published.get_tensor(key)
-            name = names.get_name(key, try_suffixes=(".weight", ".bias"))
-            assert name is not None
-            data = made.pop(name)
+    with safe_open(published_weights() / "model.safetensors", framework="np") as file:
+        kept = [key for key in file.keys() if "position_ids" not in key]  # noqa: SIM118
+    for key in (key for key in kept if not key.startswith("pooler.")):
+        tensor = published(key)
+        name = names.get_name(key, try_suffixes=(".weight", ".bias"))
+        assert name is not None
+        data = made.pop(name)
+        if name != "token_embd.weight":
             assert np.array_equal(data, tensor.astype(data.dtype)), name
 
     assert made == {}
+
+
+@pytest.mark.parametrize("learnt", [None, japanese.FOLDER])
+def test_the_rows_are_those_published_and_those_learnt_behind_them(
+    tmp_path: Path, learnt: Path | None
+) -> None:
+    path = tmp_path / "made.rows"
+
+    conversion.convert_rows(published_weights(), path, learnt)
+
+    made = np.fromfile(path, np.float16).reshape(-1, 384)
+    words = published("embeddings.word_embeddings.weight")
+    assert np.array_equal(made[: len(words)], words.astype(np.float16))
+    more = np.empty((0, 384)) if learnt is None else japanese.rows()
+    assert np.array_equal(made[len(words) :], more.astype(np.float16))
 
 
 def test_what_llama_wants_in_full_is_in_full(reader: gguf.GGUFReader) -> None:
@@ -78,25 +97,19 @@ def test_the_header_says_what_it_is(reader: gguf.GGUFReader) -> None:
         assert field(reader, name) == value, name
 
 
-def test_the_vocabulary_is_marked_as_llama_has_it(reader: gguf.GGUFReader) -> None:
-    tokens = field(reader, "tokenizer.ggml.tokens")
+def test_llama_is_given_no_vocabulary_to_keep(reader: gguf.GGUFReader) -> None:
+    words = next(each for each in reader.tensors if each.name == "token_embd.weight")
 
-    assert len(tokens) == 30_522
-    assert tokens[101] == "[CLS]"
-    assert "\N{LOWER ONE EIGHTH BLOCK}search" in tokens
-    assert "ing" in tokens
-    assert not any(token.startswith("##") and len(token) > 2 for token in tokens)
-    assert field(reader, "tokenizer.ggml.bos_token_id") == 101
-    assert field(reader, "tokenizer.ggml.seperator_token_id") == 102
+    assert len(words.data) == 1
+    assert reader.get_field("tokenizer.ggml.tokens") is None
 
 
 def test_nothing_is_left_behind_when_it_fails(tmp_path: Path) -> None:
     source = tmp_path / "weights"
     source.mkdir()
     (source / "config.json").write_text("{}", encoding="utf-8")
-    (source / "tokenizer.json").write_text("{}", encoding="utf-8")
 
     with pytest.raises(KeyError):
-        conversion.convert(source, tmp_path / "made.gguf")
+        conversion.convert_layers(source, tmp_path / "made.gguf")
 
     assert [each.name for each in tmp_path.iterdir()] == ["weights"]

@@ -4,17 +4,17 @@ import shutil
 import unicodedata
 from pathlib import Path
 
-import gguf
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from models import without_japanese
+from published import published_model
 from sentencepiece import SentencePieceProcessor
 from strategies import anything, mixed
 
 from ubp.config import EmbeddingSettings
-from ubp.embedding import conversion, japanese, library, weights
+from ubp.embedding import japanese, library, weights
 from ubp.embedding.llama import Adapter, LlamaContext, LlamaModel
 from ubp.embedding.models import DEFAULT, chosen
 from ubp.embedding.tokens import Bilingual, WordPieces, pieces
@@ -176,9 +176,7 @@ def test_without_the_files_the_default_is_what_was_published(tmp_path: Path) -> 
 
     assert model.languages == ("en",)
     assert not library.adapter(path).exists()
-    tokens = gguf.GGUFReader(path).get_field("tokenizer.ggml.tokens")
-    assert tokens is not None
-    assert len(tokens.contents()) == WORDS.size
+    assert len(np.fromfile(library.rows(path), np.float16)) == WORDS.size * 384
     told = library.shortcoming(EmbeddingSettings(), tmp_path)
     assert told is not None
     assert "Install ubp again" in told
@@ -212,12 +210,17 @@ def test_what_an_earlier_version_made_is_deleted(tmp_path: Path) -> None:
     assert foreign.exists()
     assert made.exists()
     assert library.adapter(made).exists()
+    assert library.rows(made).exists()
 
 
-@pytest.mark.parametrize("which", ["model", "adapter"])
-def test_a_damaged_file_of_the_two_is_made_again(tmp_path: Path, which: str) -> None:
+@pytest.mark.parametrize("which", ["model", "rows", "adapter"])
+def test_a_damaged_file_of_the_three_is_made_again(tmp_path: Path, which: str) -> None:
     made = library.ready(DEFAULT, tmp_path)
-    damaged = made if which == "model" else library.adapter(made)
+    damaged = {
+        "model": made,
+        "rows": library.rows(made),
+        "adapter": library.adapter(made),
+    }[which]
     whole = damaged.read_bytes()
     damaged.write_bytes(whole[:-1])
 
@@ -238,25 +241,15 @@ def made(models: Path) -> Path:
 @pytest.fixture(scope="module")
 def context(made: Path) -> LlamaContext:
     adapter = Adapter(library.adapter(made), BOTH.first)
-    return LlamaModel(made, DEFAULT.pooling, DEFAULT.window, adapter).context(1)
+    rows = library.rows(made)
+    return LlamaModel(made, DEFAULT.pooling, DEFAULT.window, adapter, rows).context(1)
 
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> LlamaContext:
     """The model without anything of ours."""
-    place = weights.find(Path("/nowhere"))
-    assert place is not None, "make setup installs the weights"
-    path = tmp_path_factory.mktemp("published") / "model.gguf"
-    conversion.convert(place, path)
+    path = published_model(tmp_path_factory.mktemp("published") / "model.gguf")
     return LlamaModel(path, DEFAULT.pooling, DEFAULT.window).context(1)
-
-
-def test_the_rows_follow_the_published_ones(made: Path) -> None:
-    tensors = {each.name: each.data for each in gguf.GGUFReader(made).tensors}
-    words = tensors["token_embd.weight"]
-
-    assert len(words) == BOTH.first + japanese.size().rows
-    assert np.array_equal(words[BOTH.first :], japanese.rows().astype(np.float16))
 
 
 def test_english_vectors_are_those_of_the_published_model_bit_for_bit(

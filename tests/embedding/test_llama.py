@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from models import WORDS, tiny_model
 from numpy.typing import NDArray
+from published import published_model
 
 from ubp.embedding import library, weights
 from ubp.embedding.llama import LlamaContext, LlamaModel, LlamaTokens
@@ -36,8 +37,9 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def model(models: Path) -> LlamaModel:
-    path = library.ready(DEFAULT, models)
+def model(tmp_path_factory: pytest.TempPathFactory) -> LlamaModel:
+    """With its vocabulary in the file, as those of the hub have it."""
+    path = published_model(tmp_path_factory.mktemp("published") / "model.gguf")
     return LlamaModel(path, DEFAULT.pooling, DEFAULT.window)
 
 

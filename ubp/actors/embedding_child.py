@@ -56,6 +56,8 @@ class Job(Struct, frozen=True, kw_only=True):
     path: str
     tokenizer: str
     """A ``tokenizer.json``; empty for the one in the model file."""
+    rows: str = ""
+    """The rows of the vocabulary; empty if they are in the model file."""
     japanese: str = ""
     """The pieces for Japanese beside it; empty if there are none."""
     adapter: str = ""
@@ -194,7 +196,8 @@ def _local_work(job: Job, answer: Callable[[Answer], None]) -> dict[bool, _Work]
     adapter = None
     if isinstance(own, Bilingual) and job.adapter:
         adapter = Adapter(Path(job.adapter), own.first)
-    model = LlamaModel(Path(job.path), job.pooling, job.window, adapter)
+    rows = Path(job.rows) if job.rows else None
+    model = LlamaModel(Path(job.path), job.pooling, job.window, adapter, rows)
     tokens = own or model.tokens
     if not job.tokenizer and "ja" in job.languages:
         _check_japanese(model.tokens.tells_voiced_kana(), model.name)

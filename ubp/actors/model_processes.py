@@ -97,7 +97,7 @@ def _beside(model: Model, folder: Path, path: Path) -> dict[str, str]:
     """The files the default model has beside its own."""
     if not model.is_default:
         return {"tokenizer": ""}
-    files = {"tokenizer": weights.tokenizer_file(folder)}
+    files = {"tokenizer": weights.tokenizer_file(folder), "rows": library.rows(path)}
     if japanese.digest() is not None:
         files["japanese"] = japanese.pieces_file()
         files["adapter"] = library.adapter(path)

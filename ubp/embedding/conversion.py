@@ -1,8 +1,9 @@
-"""The default model's weights, made into the GGUF files that llama.cpp loads.
+"""The default model's weights, made into the files that are loaded.
 
-Only what that one model needs: BERT with a WordPiece vocabulary, with the rows for
-Japanese behind it, and the adapter in a file of its own. We hand llama.cpp token ids,
-but the file carries the vocabulary too, so that other programs can use it.
+Only what that one model needs: the layers of a BERT as a GGUF; the rows of its
+vocabulary, with those for Japanese behind them, in a file that is read row by row
+(``word_rows``); and the adapter as a GGUF of its own. So llama.cpp is handed rows, not
+ids, and its file has no vocabulary: of one it would take 60 MB more.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,12 +21,11 @@ if TYPE_CHECKING:
     import numpy as np
     from gguf import GGUFWriter
 
-__all__ = ("VERSION", "convert", "convert_adapter")
+__all__ = ("VERSION", "convert_adapter", "convert_layers", "convert_rows")
 
 VERSION = 1
-"""Raised when the file would give other vectors than before."""
+"""Raised when the files would give other vectors than before."""
 
-_WORD_START = "\N{LOWER ONE EIGHTH BLOCK}"
 _WORDS = "embeddings.word_embeddings.weight"
 _UNUSED = ("pooler.", "embeddings.position_ids")
 """Tensors that have no part in an embedding."""
@@ -33,22 +33,32 @@ _EXACT = ("position_embd", "token_types", "_norm")
 """Tensors llama.cpp wants in full, as it does every vector."""
 
 
-def convert(weights: Path, to: Path, learnt: Path | None = None) -> None:
-    """Make the GGUF file *to* from the published files in the folder *weights*.
+def convert_layers(weights: Path, to: Path) -> None:
+    """Make the GGUF file *to* of the layers, from the published files in *weights*."""
+    config = msgspec.json.decode((weights / "config.json").read_bytes())
+    with _writing(to) as writer:
+        _describe(writer, config)
+        # llama.cpp wants a vocabulary. One row of it is never asked for.
+        writer.add_tokenizer_model("no_vocab")
+        writer.add_vocab_size(1)
+        _add_tensors(writer, weights, config["num_hidden_layers"])
 
-    With *learnt*, the folder of what was learnt, the rows for Japanese are joined to
-    the vocabulary.
+
+def convert_rows(weights: Path, to: Path, learnt: Path | None = None) -> None:
+    """Make the file *to* of the rows of the vocabulary, by their ids.
+
+    With *learnt*, the folder of what was learnt, the rows for Japanese follow.
     """
     import numpy as np
 
-    config = msgspec.json.decode((weights / "config.json").read_bytes())
-    tokenizer = msgspec.json.decode((weights / "tokenizer.json").read_bytes())
-    width = config["hidden_size"]
-    more = np.empty((0, width)) if learnt is None else japanese.rows(learnt)
-    with _writing(to) as writer:
-        _describe(writer, config)
-        _add_vocabulary(writer, tokenizer, config["vocab_size"], len(more))
-        _add_tensors(writer, weights, config["num_hidden_layers"], more)
+    from ubp.embedding.word_rows import write_rows
+
+    tensors = _tensors(weights / "model.safetensors")
+    rows = next(tensor for key, tensor in tensors if key == _WORDS)
+    if learnt is not None:
+        rows = np.concatenate((rows, japanese.rows(learnt)))
+    with placing(to) as temporary:
+        write_rows(temporary, rows)
 
 
 def convert_adapter(to: Path, learnt: Path, layers: int = 6) -> None:
@@ -102,39 +112,6 @@ def _describe(writer: "GGUFWriter", config: dict[str, Any]) -> None:
     writer.add_pooling_type(PoolingType.MEAN)
 
 
-def _add_vocabulary(
-    writer: "GGUFWriter", tokenizer: dict[str, Any], size: int, more: int
-) -> None:
-    from gguf import TokenType
-
-    special = {each["content"] for each in tokenizer["added_tokens"]}
-    ids: dict[str, int] = tokenizer["model"]["vocab"]
-    tokens = [f"[PAD{number}]" for number in range(size)]
-    kinds = [TokenType.UNUSED] * size
-    for piece, number in ids.items():
-        tokens[number] = piece if piece in special else _as_llama_has_it(piece)
-        kinds[number] = TokenType.CONTROL if piece in special else TokenType.NORMAL
-    # Only we know how to cut Japanese text; for others these ids are out of reach.
-    tokens += [f"[JA{number}]" for number in range(more)]
-    kinds += [TokenType.UNUSED] * more
-    writer.add_tokenizer_model("bert")
-    writer.add_tokenizer_pre("default")
-    writer.add_token_list(tokens)
-    writer.add_token_types(kinds)
-    writer.add_bos_token_id(ids["[CLS]"])
-    writer.add_eos_token_id(ids["[SEP]"])
-    writer.add_sep_token_id(ids["[SEP]"])
-    writer.add_unk_token_id(ids["[UNK]"])
-    writer.add_pad_token_id(ids["[PAD]"])
-    writer.add_mask_token_id(ids["[MASK]"])
-
-
-def _as_llama_has_it(piece: str) -> str:
-    """It marks the piece that begins a word, where BERT marks those that go on."""
-    rest = piece.removeprefix("##")
-    return rest if rest != piece else _WORD_START + piece
-
-
 def _names(layers: int) -> Callable[[str], str]:
     """What llama.cpp calls the tensors that were published under other names."""
     from gguf import MODEL_ARCH, get_tensor_name_map
@@ -150,15 +127,13 @@ def _names(layers: int) -> Callable[[str], str]:
     return name_of
 
 
-def _add_tensors(
-    writer: "GGUFWriter", weights: Path, layers: int, more: "np.ndarray[Any, Any]"
-) -> None:
+def _add_tensors(writer: "GGUFWriter", weights: Path, layers: int) -> None:
     import numpy as np
 
     name_of = _names(layers)
     for key, published in _tensors(weights / "model.safetensors"):
         name = name_of(key)
-        tensor = np.concatenate((published, more)) if key == _WORDS else published
+        tensor = published[:1] if key == _WORDS else published
         exact = tensor.ndim == 1 or any(part in name for part in _EXACT)
         writer.add_tensor(name, tensor.astype(np.float32 if exact else np.float16))
 

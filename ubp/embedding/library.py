@@ -23,6 +23,7 @@ __all__ = (
     "identity",
     "problem",
     "ready",
+    "rows",
     "shortcoming",
 )
 
@@ -55,7 +56,7 @@ def home(model: Model, folder: Path) -> Path:
     if model.path:
         return Path(model.path)
     if model.is_default:
-        return folder / model.name / f"{model.name}-{_edition()}.gguf"
+        return folder / model.name / f"{model.name}-{_edition()}.layers.gguf"
     return folder / model.name / (model.file or f"{model.name}.gguf")
 
 
@@ -69,6 +70,11 @@ def _edition() -> str:
 def adapter(path: Path) -> Path:
     """Where the adapter belongs that goes with the default's file at *path*."""
     return path.with_suffix(".adapter.gguf")
+
+
+def rows(path: Path) -> Path:
+    """Where the rows belong that go with the default's file at *path*."""
+    return path.with_suffix(".rows")
 
 
 def find(model: Model, folder: Path) -> Path | None:
@@ -213,12 +219,11 @@ def _make(model: Model, folder: Path, progress: Callable[[str], None]) -> Path:
     kept = path.parent / weights.TOKENIZER
     copy(place / kept.name, kept)  # complete here, even without the package
     learnt = japanese.FOLDER if japanese.digest() else None
-    conversion.convert(place, path, learnt)
-    made = [path]
+    conversion.convert_layers(place, path)
+    conversion.convert_rows(place, rows(path), learnt)
     if learnt is not None:
-        made.append(adapter(path))
         conversion.convert_adapter(adapter(path), learnt)
-    for each in made:
+    for each in _files(path):
         with placing(_stamp(each)) as stamp:
             stamp.write_text(str(each.stat().st_size), encoding="ascii")
     _forget_others(model, path)
@@ -242,20 +247,26 @@ def _is_file(path: Path) -> bool:
 
 def _stamp(path: Path) -> Path:
     """Says how long the file was when it was made."""
-    return path.with_suffix(".size")
+    return path.with_name(f"{path.name}.size")
+
+
+def _files(path: Path) -> list[Path]:
+    """The default's file at *path*, and those that go with it."""
+    files = [path, rows(path)]
+    return files if japanese.digest() is None else [*files, adapter(path)]
 
 
 def _are_whole(path: Path) -> bool:
     if not weights.is_published(path.with_name(weights.TOKENIZER)):
         return False
-    needed = [path] if japanese.digest() is None else [path, adapter(path)]
-    return all(_is_whole(each) for each in needed)
+    return all(_is_whole(each) for each in _files(path))
 
 
 def _is_whole(path: Path) -> bool:
     try:
         size = _stamp(path).read_text(encoding="ascii")
-        return size == str(path.stat().st_size) and is_gguf(path)
+        is_ours = path.suffix != ".gguf" or is_gguf(path)
+        return size == str(path.stat().st_size) and is_ours
     except (OSError, ValueError):  # the latter: no number, or no path at all
         return False
 

@@ -1,5 +1,7 @@
 """llama.cpp through its low-level interface: token ids in, vectors out.
 
+A model whose file has no vocabulary is handed the rows of the ids (``word_rows``).
+
 Only the embedding process imports this. llama.cpp ends the process on what it takes for
 a programming error, so everything it could stumble over is checked here first.
 """
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 from ubp.embedding.models import Pooling
 from ubp.embedding.tokens import Frame
+from ubp.embedding.word_rows import WordRows
 from ubp.errors import ModelUnusable
 
 # Before the library is loaded: on an abort it would start a debugger that prints to
@@ -72,6 +75,7 @@ class LlamaModel:
         pooling: Pooling | None,
         window: int,
         adapter: Adapter | None = None,
+        rows: Path | None = None,
     ) -> None:
         llama_cpp.llama_log_set(_listen, ctypes.c_void_p(0))
         llama_cpp.llama_backend_init()
@@ -92,6 +96,7 @@ class LlamaModel:
         self.vocabulary = llama_cpp.llama_model_get_vocab(self._model)
         self.name = path.name
         self._adapter = _Loaded(self._model, adapter) if adapter else None
+        self._rows = rows
 
     @cached_property
     def tokens(self) -> "LlamaTokens":
@@ -120,7 +125,8 @@ class LlamaModel:
                 cause="The file does not say how its tokens become one vector.",
                 hint="Choose one from `ubp model list`, or set embedding.pooling.",
             )
-        return LlamaContext(context, self.window, self.dimension, self._adapter)
+        rows = WordRows(self._rows, self.dimension) if self._rows else None
+        return LlamaContext(context, self.window, self.dimension, self._adapter, rows)
 
 
 class _Loaded:
@@ -148,14 +154,23 @@ class LlamaContext:
     """Computes vectors. Not for two threads at once."""
 
     def __init__(
-        self, context: Any, window: int, dimension: int, adapter: _Loaded | None
+        self,
+        context: Any,
+        window: int,
+        dimension: int,
+        adapter: _Loaded | None,
+        rows: WordRows | None,
     ) -> None:
         self._context = context
         self._adapter = adapter
         self._memory = llama_cpp.llama_get_memory(context)
         self._window = window
         self._dimension = dimension
-        self._batch = llama_cpp.llama_batch_init(window, 0, 1)
+        self._rows = rows
+        width = dimension if rows else 0
+        self._batch = llama_cpp.llama_batch_init(window, width, 1)
+        if rows:  # the batch has room for these, and none for ids
+            self._words = np.ctypeslib.as_array(self._batch.embd, (window, dimension))
 
     def vectors(self, texts: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         """The vector of each text, of length one.
@@ -214,8 +229,11 @@ class LlamaContext:
         batch = self._batch
         place = 0
         for sequence, index in enumerate(group):
+            if self._rows:
+                self._rows.into(self._words[place:], texts[index])
             for position, token in enumerate(texts[index]):
-                batch.token[place] = token
+                if not self._rows:
+                    batch.token[place] = token
                 batch.pos[place] = position
                 batch.n_seq_id[place] = 1
                 batch.seq_id[place][0] = sequence
