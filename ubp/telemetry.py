@@ -35,6 +35,7 @@ An event is a name, not a sentence, and its facts are fields:
     specs.ingested      a specification was fetched, with what changed
     specs.not_ingested  one could not be, and why
     specs.page_failed   a page of one could not be had, and why
+    specs.gave_up       too many could not, one after the other, and how many were left
     embed.batch         texts were given vectors (debug)
     embed.one_by_one    a batch failed and is tried text by text
     embed.skipped       a text that cannot be embedded; it is counted in `ubp status`

@@ -73,6 +73,22 @@ def test_a_run_says_what_changed(run: Run, tmp_path: Path) -> None:
     assert "2 snapshots of specifications" in run("status").out
 
 
+def test_of_many_pages_that_fail_people_are_told_the_first(
+    run: Run, tmp_path: Path
+) -> None:
+    missing = "".join(f"- [x](gone{number}.md)\n" for number in range(8))
+    book = {"SUMMARY.md": f"- [x](here.md)\n{missing}", "here.md": "# Here\n\nWords.\n"}
+    write_files(tmp_path / "book", book)
+
+    shown = run("spec", "ingest", "rust", "--from", str(tmp_path / "book"))
+
+    assert shown.code == 0
+    assert shown.out.count("there is no such file") == 5
+    assert "3 more pages" in shown.out
+    told = run("spec", "ingest", "rust", "--from", str(tmp_path / "book"), "--json")
+    assert len(told.value["documents"][0]["failed_pages"]) == 8
+
+
 def test_people_and_programs_are_told_the_same(run: Run, tmp_path: Path) -> None:
     two_snapshots(run, tmp_path)
 

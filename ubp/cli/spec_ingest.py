@@ -24,6 +24,9 @@ __all__ = ("IngestReport", "ingest")
 
 _ALL = "all"
 
+_PAGES_NAMED = 5
+"""Of those that could not be had: they tend to fail for one reason."""
+
 
 class IngestReport(Struct, frozen=True, kw_only=True):
     """What a run did, document by document."""
@@ -152,6 +155,8 @@ def _lines(done: IngestReport) -> list[str]:
         )
         lines += [
             escape(f"  not had: {each.url}: {each.message}")
-            for each in report.failed_pages
+            for each in report.failed_pages[:_PAGES_NAMED]
         ]
+        if unnamed := len(report.failed_pages[_PAGES_NAMED:]):
+            lines.append(f"  not had: {counted(unnamed, 'more page')}; see --json.")
     return lines

@@ -195,6 +195,53 @@ async def test_a_server_that_dies_half_way_leaves_what_there_was(
 
 
 @BOTH
+@pytest.mark.parametrize("answer", [status(429), status(503), hang_up])
+async def test_a_server_that_fails_page_after_page_is_left_in_peace(
+    server: FileServer, project: Project, strategy: Strategy, answer: Answer
+) -> None:
+    book = Book(server, strategy)
+    book.numbers = [1, 2, 3, 4, 5, 6]
+    book.publish()
+    for number in book.numbers:
+        book.write(number, f"Words {number}.")
+    await report(project, book.document)
+    book.write(1, "New words.")
+    server.seen.clear()
+    for number in book.numbers[1:]:
+        server.always[book.path(number)] = answer
+
+    done = await report(project, book.document, day=2)
+
+    asked = {path for path, _ in server.seen}
+    assert [number for number in book.numbers if book.path(number) in asked] == [
+        1,
+        2,
+        3,
+        4,
+    ]
+    assert (done.total, done.fetched, done.failed, done.carried_over) == (6, 1, 5, 5)
+    assert [each.url for each in done.failed_pages] == [
+        server.url + book.path(number) for number in book.numbers[1:]
+    ]
+
+
+@BOTH
+async def test_pages_that_are_missing_do_not_keep_others_from_being_asked_for(
+    server: FileServer, project: Project, strategy: Strategy
+) -> None:
+    book = Book(server, strategy)
+    book.numbers = [1, 2, 3, 4, 5]
+    book.publish()
+    book.write(5, "The only one.")
+    for number in (1, 2, 3):
+        del server.files[book.path(number)]
+
+    done = await report(project, book.document)
+
+    assert (done.fetched, done.failed) == (1, 4)
+
+
+@BOTH
 async def test_without_its_list_of_pages_a_document_stays_as_it_is(
     server: FileServer, project: Project, strategy: Strategy
 ) -> None:

@@ -44,6 +44,10 @@ log = get_logger("specs")
 _UNCHANGED = 304
 _NICENESS = 10
 
+_GIVE_UP_AFTER = 3
+"""Pages in a row, each tried four times: it is the server that fails, not a page, and
+to ask it for a hundred more would take hours."""
+
 T = TypeVar("T")
 
 Moved = Callable[[int, int], None]
@@ -257,6 +261,8 @@ async def _from_web(
     pages = await source.pages(listed)
     delay = source.delay if run.patience.page_delay is None else run.patience.page_delay
     got: list[_Got] = []
+    in_vain = 0
+    """Pages in a row that the server kept from us, whatever was tried."""
     for page in pages:
         moved(len(got), len(pages))
         if got:
@@ -268,6 +274,22 @@ async def _from_web(
             log.warning("specs.page_failed", url=url, reason=str(failure))
             got.append(_Got(page, failure=failure))
             delay = next_delay(delay, failure)
+            in_vain = in_vain + 1 if failure.passing else 0
+        else:
+            in_vain = 0
+        if in_vain == _GIVE_UP_AFTER:
+            break
+    left = pages[len(got) :]
+    if left:
+        document = source.document
+        log.warning(
+            "specs.gave_up",
+            language=document.language,
+            doc=document.doc,
+            left=len(left),
+        )
+    reason = f"not asked for, after {_GIVE_UP_AFTER} pages in a row failed"
+    got += [_Got(page, failure=FetchFailed(page.url, reason)) for page in left]
     moved(len(got), len(pages))
     return got
 
