@@ -38,6 +38,8 @@ NASTY = (
     "日本語",
     "型",
     "a" * 5000,
+    "ab." * 5000 + "cd",
+    "::a.b.ab::型.c",
 )
 
 
@@ -74,6 +76,26 @@ def test_words_that_say_little_are_no_reason_to_find_nothing() -> None:
 
     assert asked.every == '"slice" AND "type"'
     assert asked.some == '"slice" OR "type"'
+
+
+def test_the_parts_of_a_name_tell_what_is_meant_and_so_does_the_whole() -> None:
+    every = '("promise" OR "promise all") AND "all"'
+
+    assert understood("what is Promise.all?").every == every
+    assert understood("e.g. a slice").every == '"slice"'
+    assert understood("the slice").every == '"slice"'
+
+
+@pytest.mark.parametrize("name", ["any", "all", "with", "keys", "then"])
+def test_a_method_is_found_by_its_name(name: str) -> None:
+    methods = ("then", "keys", "with", "any", "all")
+    page = "".join(
+        f"# {thing}.{method}\n\nThe keys of a {thing}.\n\n"
+        for thing in ("Promise", "Map", "KeysOfPromise")
+        for method in methods
+    )
+
+    assert found(book({"a.md": page}), f"Promise.{name}")[0] == f"Promise.{name}"
 
 
 def test_what_has_no_words_is_looked_for_as_it_stands() -> None:

@@ -19,6 +19,9 @@ __all__ = ("Asked", "phrases", "understood")
 
 _PIECES = re.compile(r'"[^"]*"|[^\s"]+|"')
 _PHRASES = re.compile(r'"[^"]*"(?: \*)?')
+_NAMES = re.compile(r"\w+(?:(?:\.|::)\w+)+")
+"""Of parts that all count: ``Promise.all``, ``Vec::with``."""
+
 _OPERATORS = ("AND", "OR", "NOT")
 _DEEPEST = 16
 """Brackets in brackets; FTS5 has a limit, too."""
@@ -53,11 +56,10 @@ def understood(query: str) -> Asked:
     found = [phrase for token in tokens if (phrase := _phrase(token))]
     if not found:
         return Asked("", "", "", tuple(tokens))
-    words = _words(query)
-    telling = [word for word in words if not says_little(word)] or words
+    asked = _telling(query)
     strict = " AND ".join(dict.fromkeys(found[:_MOST_WORDS]))
-    every = " AND ".join(map(_expression, telling))
-    some = " OR ".join(map(_expression, telling))
+    every = " AND ".join(asked)
+    some = " OR ".join(asked)
     every = "" if every == strict else every
     return Asked(strict, every, "" if some in (strict, every) else some, ())
 
@@ -134,6 +136,29 @@ def _words(query: str) -> list[str]:
     if signs:  # "C++" is not also a question about the letter c
         words = [word for word in words if not says_little(word)]
     return list(dict.fromkeys([*signs, *words]))[:_MOST_WORDS]
+
+
+def _telling(query: str) -> list[str]:
+    """Expressions for the words of *query* that tell something.
+
+    A name of several parts counts as a whole, too: many things have keys, and only one
+    is called ``Object.keys``.
+    """
+    names = {
+        name: re.split(r"\W+", name) for name in _NAMES.findall(lexicon.fold(query))
+    }
+    parts = {part for each in names.values() for part in each if len(part) > 1}
+    whole = {
+        each[0]: phrase for name, each in names.items() if (phrase := _phrase(name))
+    }
+    words = _words(query)
+    telling = [word for word in words if word in parts or not says_little(word)]
+    return [
+        f"({_expression(word)} OR {whole[word]})"
+        if word in whole
+        else _expression(word)
+        for word in telling or words
+    ]
 
 
 def _expression(word: str) -> str:
