@@ -89,6 +89,15 @@ def test_the_id_of_a_container_is_that_of_its_first_heading_only() -> None:
     assert re.fullmatch("gen-[0-9a-f]{12}", second.name)
 
 
+def test_a_section_without_a_place_to_link_to_is_cited_where_it_stands() -> None:
+    text = "<h2 id=a>A</h2><h3>B</h3><h4>C</h4><h3 id=d>D</h3><h2>E</h2>"
+
+    found = cut(text)
+
+    assert [each.anchor for each in found] == ["a", "a", "a", "d", found[-1].name]
+    assert len({each.name for each in found}) == 5
+
+
 def test_generated_names_are_stable_and_differ() -> None:
     text = "<h2>Same</h2><p>x</p><h2>Same</h2>"
 

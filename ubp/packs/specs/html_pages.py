@@ -6,6 +6,7 @@ A section is what follows its heading in the document, however deep, up to the n
 """
 
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -31,13 +32,25 @@ class _Container:
         """Whether it has had its first heading."""
 
 
+class _Heading(NamedTuple):
+    """A heading that sections stand under."""
+
+    level: int
+    title: str
+    anchor: str
+    """Where it can be linked to; empty if nowhere."""
+    container: _Container | None
+    """What holds its section."""
+
+
 class _Section:
     """A section while its text arrives."""
 
-    def __init__(self, title: str, path: str, name: str) -> None:
+    def __init__(self, title: str, path: str, name: str, anchor: str) -> None:
         self.title = title
         self.path = path
         self.name = name
+        self.anchor = anchor
         self.text = BlockText()
 
     def finished(self) -> Cut:
@@ -45,7 +58,7 @@ class _Section:
             title=self.title,
             path=self.path,
             name=self.name,
-            anchor=self.name,
+            anchor=self.anchor,
             content=self.text.finished(),
         )
 
@@ -96,8 +109,8 @@ class _Walk:
         self._tags = tags
         self._found: list[_Section] = []
         self._containers: list[_Container] = []
-        self._open: list[tuple[int, str, _Container | None]] = []
-        """The headings in force: level, title, and what holds their section."""
+        self._open: list[_Heading] = []
+        """The headings in force."""
         self.opening = BlockText()
         """What stands above the first heading; nobody has asked for it so far."""
 
@@ -147,22 +160,24 @@ class _Walk:
         container = self._containers[-1] if self._containers else None
         while self._open and self._ends(self._open[-1], level):
             self._open.pop()
-        name = _own_id(node) or self._containers_id()
-        name = name or generated_id(self._page, title, len(self._found))
+        anchor = _own_id(node) or self._containers_id()
+        name = anchor or generated_id(self._page, title, len(self._found))
         title = title or name  # nobody could cite a section without one
-        self._open.append((level, title, container))
+        # A link cannot lead to a name we made up, but it can to what it stands under.
+        anchor = anchor or (self._open[-1].anchor if self._open else "")
+        self._open.append(_Heading(level, title, anchor, container))
         for each in self._containers:
             each.headed = True
-        path = SEPARATOR.join(each for _, each, _ in self._open)
-        self._found.append(_Section(title, path, name))
+        path = SEPARATOR.join(each.title for each in self._open)
+        self._found.append(_Section(title, path, name, anchor or name))
         if too_long:
             self._text.add_verbatim(too_long)
 
-    def _ends(self, before: tuple[int, str, _Container | None], level: int) -> bool:
+    def _ends(self, before: _Heading, level: int) -> bool:
         """Whether a heading of this level, here, ends what stands under *before*."""
-        its_level, _, container = before
-        within = container is not None and container in self._containers[:-1]
-        return its_level >= level and not within
+        holder = before.container
+        within = holder is not None and holder in self._containers[:-1]
+        return before.level >= level and not within
 
     def _containers_id(self) -> str:
         """The id of the nearest container that this is the first heading of."""
