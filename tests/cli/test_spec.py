@@ -155,6 +155,10 @@ def test_one_failure_does_not_keep_others_from_being_ingested(
         (("search", "go", "x"), 1, "ubp spec ingest go"),
         (("diff", "go", "a", "b"), 1, "ubp spec ingest go"),
         (("get", "cobol", "x"), 1, "cobol"),
+        (("list", "cobol"), 1, "[specs.sources.NAME]"),
+        (("plan", "cobol"), 1, "[specs.sources.NAME]"),
+        (("search", "python", "x"), 1, "[specs.sources.python]"),
+        (("ingest", "csharp"), 1, "[specs.sources.csharp]"),
         (("diff", "cobol", "a", "b"), 1, "cobol"),
     ],
 )
@@ -166,6 +170,19 @@ def test_a_command_that_fails_says_what_to_do(
     assert done.code == code
     assert told in done.err
     assert done.err.startswith("Error: ")
+
+
+def test_a_setting_that_is_none_is_warned_of_once(run: Run, tmp_path: Path) -> None:
+    two_snapshots(run, tmp_path)
+    with (tmp_path / "ubp.toml").open("a", encoding="utf-8") as settings:
+        settings.write('colour = "red"\n')
+
+    for asked in (
+        ("list", "demo"),
+        ("search", "demo", "x"),
+        ("diff", "demo", *VERSIONS),
+    ):
+        assert run("spec", *asked).err.count("colour") == 1
 
 
 def test_no_command_gives_more_than_the_policy_allows(run: Run, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import anyio
 import click
 
 from ubp.actors.wiring import readable
-from ubp.cli.asking import ask_tool
+from ubp.cli.asking import answer
 from ubp.cli.options import App, command, group
 from ubp.cli.spec_ingest import ingest
 from ubp.cli.terminal import counted, one_line
@@ -48,7 +48,7 @@ def list_(app: App, language: str | None) -> None:
     name = "list_languages" if language is None else "list_versions"
     arguments = {} if language is None else {"language": language}
     try:
-        found = ask_tool(app, name, arguments).elements()
+        found = _told(app, name, arguments).elements()
     except IndexNotReady:
         found = []  # nothing is indexed, so nothing has been ingested
     if language is None:
@@ -70,10 +70,18 @@ def list_(app: App, language: str | None) -> None:
     app.terminal.show(found, table if found else hint)
 
 
+def _told(app: App, tool: str, arguments: dict[str, Any]) -> Any:
+    """The tool's result, for a language there is."""
+    project = app.project()
+    if "language" in arguments:
+        language_of(project.settings, arguments["language"])
+    return answer(project, app.packs(project), tool, arguments)
+
+
 def _asked(app: App, tool: str, arguments: dict[str, Any]) -> Any:
     """The tool's result; without an index there is nothing but to ingest."""
     try:
-        return ask_tool(app, tool, arguments)
+        return _told(app, tool, arguments)
     except IndexNotReady:
         raise NotIngested(arguments["language"]) from None
 

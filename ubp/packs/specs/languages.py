@@ -95,7 +95,9 @@ class UnknownLanguage(InvalidArguments):
             f"Unknown language {shortened(name)!r}; "
             f"the supported ones are {', '.join(known)}.",
             cause="It is neither built in nor named in ubp.toml.",
-            hint="Add it as [specs.sources.NAME] to ubp.toml; see docs/specs.md.",
+            hint=f"Write [specs.sources.{name}] into ubp.toml; no more is needed."
+            if name in _KNOWN
+            else "Add it as [specs.sources.NAME] to ubp.toml; see docs/specs.md.",
         )
 
 
