@@ -53,4 +53,6 @@ class SourceFailed(ServiceError):
 
     code = "specs.source_failed"
     cause = "What lists the pages of the document could not be used."
-    hint = "The snapshot there was is still served; try again later."
+    hint = (
+        "Try again later, or give a copy with --from; what was stored is still served."
+    )

@@ -155,11 +155,13 @@ async def ingest(
         ),
     )
     if len(failures) == len(got):
-        pages = "page" if len(got) == 1 else "pages"
+        of = f"of {language} ({doc})"
         return _failed(
             report,
             SourceFailed(
-                f"None of the {len(got)} {pages} of {language} ({doc}) could be had.",
+                f"The only page {of} could not be had."
+                if len(got) == 1
+                else f"None of the {len(got)} pages {of} could be had.",
                 cause=f"{without_secrets(failures[0].url)}: {failures[0]}.",
             ),
         )
@@ -170,7 +172,7 @@ async def ingest(
             SourceFailed(
                 f"No section was found in {language} ({doc}).",
                 cause="The pages have no headings: they are not what they should be.",
-                hint="Look at the source; the snapshot there was is still served.",
+                hint="Look at the source; what was stored is still served.",
             ),
         )
     try:
