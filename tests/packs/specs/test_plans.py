@@ -72,6 +72,31 @@ def test_a_large_topic_is_cut_where_its_halves_are_alike() -> None:
     ]
 
 
+def test_a_topic_larger_than_a_week_is_read_in_several_by_its_subtopics() -> None:
+    vast = [
+        section(f"Vast > {part} > {number}")
+        for part in ("a", "b", "c", "d")
+        for number in range(5)
+    ]
+    sections = [section("Small", 500), *vast, section("Other", 500)]
+
+    made = planned(sections, 6, [], "go")
+
+    assert [week.theme for week in made] == ["Small", *["Vast"] * 4, "Other"]
+    assert [{each.path[:8] for each in week.sections} for week in made[1:5]] == [
+        {"Vast > a"},
+        {"Vast > b"},
+        {"Vast > c"},
+        {"Vast > d"},
+    ]
+
+
+def test_headings_nested_without_end_can_be_planned() -> None:
+    nested = [section(" > ".join(["T"] * depth)) for depth in range(1, 2_000)]
+
+    assert len(planned(nested, 12, [], "go")) == 12
+
+
 parts = st.lists(
     st.tuples(st.sampled_from("abcdef"), st.integers(0, 3_000)), min_size=1, max_size=40
 )

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, groupby
 
 from msgspec import Struct
 
@@ -12,6 +12,9 @@ from ubp.packs.specs.sections import SEPARATOR
 __all__ = ("Week", "planned")
 
 _CHARACTERS_A_MINUTE = 800
+
+_DEEPEST = 8
+"""Headings of a path by which a topic is parted; below, section by section."""
 
 _PREREQUISITES = {
     "go": (
@@ -54,13 +57,16 @@ def planned(
 ) -> list[Week]:
     """*sections* in so many weeks, or as many as there are sections.
 
-    Topics stay together, and in order; what is in *focus* comes before the rest.
+    Topics stay together where they fit into a week, and in order; what is in *focus*
+    comes before the rest.
     """
     groups: dict[str, list[PlacedSection]] = {}
     for section in sections:
         groups.setdefault(topic(section), []).append(section)
     names = _ordered(list(groups), focus, language) if focus else list(groups)
-    made = _shared_out([groups[name] for name in names], weeks)
+    share = _size(sections) / weeks
+    units = [unit for name in names for unit in _fitting(groups[name], share)]
+    made = _shared_out(units, weeks)
     while len(made) < weeks:
         largest = max((each for each in made if len(each) > 1), key=_size, default=None)
         if largest is None:
@@ -82,6 +88,25 @@ def _ordered(names: list[str], focus: Sequence[str], language: str) -> list[str]
         return 1 if any(word in plain or plain in word for word in wanted) else 2
 
     return sorted(names, key=place)
+
+
+def _fitting(
+    sections: list[PlacedSection], share: float, depth: int = 1
+) -> list[list[PlacedSection]]:
+    """*sections* as one, or by their subtopics if they are more than *share*."""
+    if _size(sections) <= share or len(sections) == 1:
+        return [sections]
+    if depth == _DEEPEST or all(
+        each.path.count(SEPARATOR) < depth for each in sections
+    ):
+        return [[each] for each in sections]
+    return [
+        unit
+        for _, run in groupby(
+            sections, lambda each: each.path.split(SEPARATOR)[: depth + 1]
+        )
+        for unit in _fitting(list(run), share, depth + 1)
+    ]
 
 
 def _shared_out(
