@@ -496,6 +496,23 @@ async def test_what_is_found_is_told_in_six_thousand_bytes_unless_more_is_wanted
         assert len(str(whole)) > 30_000
 
 
+async def test_whoever_asks_for_more_results_is_told_as_much_of_each(
+    agents: Agents,
+) -> None:
+    for number in range(10):
+        await agents.skill(good_skill_text(f"ledger-{number}"))
+        unit = change(trace(), "task.objective", f"Ledger {number}")
+        await agents.share(change(unit, "id", GONE))
+
+    for tool in ("kp_search_skill", "kp_search_knowledge"):
+        answer = await agents.answer(tool, query="ledger", min_quality=0, limit=10)
+        (block,) = answer.content
+        assert 6_000 < len(block.text.encode()) <= 12_000
+        found = answer.structured_content["result"]
+        assert len(found) == 10
+        assert not any("truncated" in each for each in found)
+
+
 async def test_a_skill_that_was_found_can_be_opened_by_its_uri(agents: Agents) -> None:
     text = good_skill_text("ledger-check")
     answer = await agents.skill(text)
