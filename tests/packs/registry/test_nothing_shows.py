@@ -33,6 +33,7 @@ from mcp.shared.exceptions import MCPError
 from ubp.cli import main
 from ubp.messages import QueryVector
 from ubp.packs.registry import queries, writes
+from ubp.packs.registry.acting import unseen_rows
 from ubp.packs.registry.contributions import skill_contribution
 from ubp.packs.registry.injection import Thresholds
 from ubp.packs.registry.queries import Filter, Viewer
@@ -265,3 +266,16 @@ def test_by_meaning_too_nothing_shows(text: str) -> None:
 
     assert answers[0] == answers[1]
     assert answers[0][0]
+
+
+def test_of_what_may_not_be_seen_it_is_not_told_that_it_is_embedded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("KP_AGENT_ID", "kp:agent:bob")
+    told: list[Any] = []
+    for with_secrets in (False, True):
+        db, _ = _filled(with_secrets=with_secrets)
+        told.append(vectors.progress(db, {"registry": unseen_rows(db)}))
+
+    assert told[0] == told[1]
+    assert told[0].completed == 250
