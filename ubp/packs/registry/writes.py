@@ -23,6 +23,7 @@ from ubp.packs.registry.problems import Conflict, NotAllowed, NotFound
 from ubp.packs.registry.queries import SEEN, Viewer, item_of
 from ubp.packs.registry.standing import Status, standing
 from ubp.packs.registry.text_index import PACK_NAME
+from ubp.packs.registry.unit_schema import Visibility, opens
 from ubp.store import vectors
 from ubp.store.connection import transaction
 from ubp.store.ids import now
@@ -60,7 +61,7 @@ class Stored(NamedTuple):
     quality: float
     """After votes, if it has any."""
     changed: bool
-    before: str | None = None
+    before: Visibility | None = None
     """Who could see its earlier version; None if it is the first."""
 
 
@@ -89,7 +90,9 @@ class Voted(NamedTuple):
 
 
 _SUBMITTED = """
-    SELECT id, ident, quality, visibility FROM registry_item
+    SELECT id, ident, quality, visibility = :visibility
+           AND (visibility <> 'org' OR org = :org)
+      FROM registry_item
      WHERE submitted = :submitted AND agent = :agent AND kind = :kind
        AND source IS NULL
 """
@@ -101,6 +104,12 @@ _SKILL_OF = f"""
 """
 _SKILL_IN = f"{_VERSION} WHERE source = ?"
 _OWN_UNIT = f"{_VERSION} WHERE ident = ? AND agent = ?"
+
+_TAKEN = f"""
+    SELECT EXISTS (
+        SELECT 1 FROM registry_item AS item
+         WHERE item.ident = :ident AND item.agent <> :agent AND {SEEN})
+"""  # noqa: S608
 
 INSERT = """
     INSERT INTO registry_item (
@@ -186,14 +195,18 @@ def contribute(
     with transaction(db):
         submitted = {
             "submitted": item.submitted,
-            "agent": viewer.agent,
             "kind": item.kind,
+            "visibility": item.visibility,
+            **viewer._asdict(),
         }
         same = db.execute(_SUBMITTED, submitted).fetchone()
-        if same is not None and same[3] == item.visibility:
+        if same is not None and same[3]:
             row, ident, current, _ = same
             return Stored(row, ident, current, changed=False)
         known = _version(db, same[0]) if same else _earlier(db, item, viewer)
+        ident = known.ident if known else item.ident
+        if known is None or opens(known.visibility, item.visibility):
+            _refuse_taken(db, ident, viewer)
         return _store(db, item, viewer, novelty, known)
 
 
@@ -290,7 +303,7 @@ class _Version(NamedTuple):
     ident: str
     positive: int
     negative: int
-    visibility: str
+    visibility: Visibility
 
 
 def _version(db: apsw.Connection, row: int) -> _Version | None:
@@ -361,20 +374,22 @@ def _store(
 def _earlier(
     db: apsw.Connection, item: Contribution, viewer: Viewer
 ) -> _Version | None:
-    """The item this is a new version of.
-
-    Raises:
-        Conflict: It would be of somebody else's.
-    """
+    """The item this is a new version of."""
     if item.kind == "skill":
         return _as_version(db.execute(_SKILL_OF, (viewer.agent, item.name)))
-    if item.ident is None:
-        return None
-    own = _as_version(db.execute(_OWN_UNIT, (item.ident, viewer.agent)))
-    # Of what the agent may not see it must not learn that it is there.
-    if own is None and item_of(db, viewer, item.ident) is not None:
+    return _as_version(db.execute(_OWN_UNIT, (item.ident, viewer.agent)))
+
+
+def _refuse_taken(db: apsw.Connection, ident: str | None, viewer: Viewer) -> None:
+    """Refuse an id under which the viewer sees something of somebody else.
+
+    Of what the viewer may not see it must not learn that it is there.
+
+    Raises:
+        Conflict: There is such an item; who votes on one would vote on the other.
+    """
+    if db.execute(_TAKEN, {**viewer._asdict(), "ident": ident}).get:
         raise Conflict("The id belongs to another agent.")
-    return own
 
 
 def _new_ident(item: Contribution) -> str:
