@@ -20,7 +20,7 @@ from ubp.packs.registry.redaction import Redaction
 from ubp.packs.registry.search import novelty
 from ubp.packs.registry.unit_schema import Visibility, opens
 from ubp.packs.registry.writes import Stored
-from ubp.store.connection import transaction
+from ubp.store.connection import lasting
 from ubp.store.vector_blocks import Blocks
 from ubp.toolkit import Context, Effect, phase, tool
 
@@ -162,7 +162,7 @@ def _store(
     who: Viewer,
     vector: QueryVector | None,
 ) -> Stored:
-    with transaction(db):
+    with lasting(db):
         novel = None
         if vector is not None:
             # Its own earlier version is nothing that it repeats.

@@ -25,7 +25,7 @@ from ubp.packs.registry.standing import Status, standing
 from ubp.packs.registry.text_index import PACK_NAME
 from ubp.packs.registry.unit_schema import Visibility, opens
 from ubp.store import vectors
-from ubp.store.connection import transaction
+from ubp.store.connection import lasting
 from ubp.store.ids import now
 from ubp.store.vectors import Passage
 
@@ -192,7 +192,7 @@ def contribute(
     Raises:
         Conflict: Its id is somebody else's.
     """
-    with transaction(db):
+    with lasting(db):
         submitted = {
             "submitted": item.submitted,
             "kind": item.kind,
@@ -224,7 +224,7 @@ def vote(
         NotFound: There is none of that id that the viewer may see.
         NotAllowed: It is the viewer's own.
     """
-    with transaction(db):
+    with lasting(db):
         item = item_of(db, viewer, ident)
         if item is None:
             raise NotFound("There is nothing of that id.")
@@ -247,7 +247,7 @@ def sweep(db: apsw.Connection, viewer: Viewer, keep: Retention) -> Swept:
     Of what the viewer may not see nothing is told.
     """
     swept = Swept([], [], [])
-    with transaction(db):
+    with lasting(db):
         asked = {**viewer._asdict(), **keep._asdict()}
         expired: list[Any] = db.execute(_EXPIRED, asked).fetchall()
         gone = [_delete(db, row) for row, _, _ in expired]
