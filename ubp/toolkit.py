@@ -479,6 +479,9 @@ class Pack:
     """What it wants to go on for as long as a service runs; must not wait."""
     counts: Callable[[apsw.Connection], Mapping[str, int]] | None = None
     """What it holds, by a word for it: for ``ubp status`` and ``ubp index``."""
+    hidden: Callable[[apsw.Connection], Collection[int]] | None = None
+    """The rows among its passages that whoever asks may not know of: they are not
+    counted."""
     restore: Callable[[apsw.Connection], Restored] | None = None
     """Of a pack whose truth is the database: called whenever that is opened for
     writing, to bring back what it holds elsewhere too if the database is a new one."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from contributions import change, good_skill_text, pattern, skill_text, trace
+from contributions import GONE, change, good_skill_text, pattern, skill_text, trace
 from models import OFF
 
 from ubp.cli import main
@@ -90,6 +90,18 @@ def test_what_may_not_be_seen_is_not_found(kp: Kp, root: Path) -> None:
 
     assert refused == kp("show", unit["id"] + "x", agent="ben", code=1)
     assert refused["error"]["message"].startswith("NOT_FOUND")
+
+
+def test_a_unit_has_to_say_who_may_see_it_or_the_command_has_to(
+    kp: Kp, root: Path
+) -> None:
+    unit = change(pattern(), "metadata.visibility", GONE)
+    file = written(root, "unit.json", unit)
+
+    refused = kp("contribute", file, code=1)
+
+    assert refused["error"]["message"].startswith("VALIDATION_ERROR: metadata.visib")
+    assert kp("contribute", file, "--visibility", "org")["id"]
 
 
 def test_people_are_shown_text(kp: Kp, root: Path) -> None:

@@ -9,6 +9,7 @@ from databases import fresh
 from ubp.errors import DatabaseError, IndexNotReady
 from ubp.store.connection import (
     database_errors,
+    lasting,
     open_reader,
     open_writer,
     snapshot,
@@ -90,6 +91,25 @@ def test_transaction_keeps_all_of_what_happens_inside(db: apsw.Connection) -> No
 
     assert numbers(db) == [1, 2]
     assert not db.in_transaction
+
+
+def test_what_is_nowhere_else_waits_for_the_disk_and_nothing_after_it_does(
+    tmp_path: Path,
+) -> None:
+    db = open_writer(tmp_path / "index.db")
+    at_first = db.pragma("synchronous")
+
+    with lasting(db):
+        inside = db.pragma("synchronous")
+        with lasting(db):
+            db.execute("CREATE TABLE kept (n)")
+    with pytest.raises(apsw.SQLError), lasting(db):
+        db.execute("CREATE TABLE lost (n); SELECT nothing")
+
+    assert inside == 2  # full
+    assert db.pragma("synchronous") == at_first == 1
+    assert db.execute("SELECT name FROM sqlite_schema").fetchall() == [("kept",)]
+    db.close()
 
 
 def test_failed_transaction_keeps_nothing(db: apsw.Connection) -> None:

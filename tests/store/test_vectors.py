@@ -340,7 +340,7 @@ def test_text_that_cannot_be_embedded_waits_again_when_it_changes(
     skip(db, [Waiting("docs", 1, digest("a"))])
 
     assert [each.row for each in waiting(db, model, 9)] == [2]
-    assert progress(db) == (0, 2, "one", None, 1)
+    assert progress(db) == (0, 2, "one", None, 1, 0)
     note(db, "docs", [passage(1, "c")])
     assert [each.row for each in waiting(db, model, 9)] == [1, 2]
 
@@ -352,7 +352,7 @@ def test_there_is_no_progress_without_a_model(db: apsw.Connection) -> None:
     note(db, "docs", [passage(1, "a")])
 
     assert serving(db) is target(db) is None
-    assert progress(db) == (0, 0, None, None, 0)
+    assert progress(db) == (0, 0, None, None, 0, 0)
     assert not promote(db)
     assert not tidy(db)
 
@@ -363,7 +363,7 @@ def test_first_model_serves(db: apsw.Connection) -> None:
     model = take(db)
 
     assert serving(db) == target(db) == model
-    assert progress(db) == (0, 1, "one", None, 0)
+    assert progress(db) == (0, 1, "one", None, 0, 0)
 
 
 def test_aiming_again_changes_nothing(db: apsw.Connection) -> None:
@@ -378,6 +378,22 @@ def test_aiming_again_changes_nothing(db: apsw.Connection) -> None:
     assert model.dimension == DIMENSION
 
 
+def test_progress_is_told_of_some_packs_without_some_rows(
+    db: apsw.Connection,
+) -> None:
+    take(db)
+    note(db, "docs", [passage(1, "a")])
+    note(db, "notes", [passage(1, "a"), passage(2, "b")])
+    embed(db)
+    note(db, "notes", [passage(3, "c"), passage(4, "d")])
+    note(db, "notes", [passage(5, "e", "fr"), passage(6, "f", "fr")])
+
+    assert progress(db) == (3, 5, "one", None, 0, 2)
+    assert progress(db, {}) == (0, 0, "one", None, 0, 0)
+    assert progress(db, {"notes": []}) == (2, 4, "one", None, 0, 2)
+    assert progress(db, {"docs": [], "notes": [1, 3, 5]}) == (2, 3, "one", None, 0, 1)
+
+
 def test_old_model_serves_until_nothing_waits_for_the_new_one(
     db: apsw.Connection,
 ) -> None:
@@ -389,7 +405,7 @@ def test_old_model_serves_until_nothing_waits_for_the_new_one(
     embed(db, limit=1)
 
     assert not promote(db)
-    assert progress(db) == (1, 2, "one", "two", 0)
+    assert progress(db) == (1, 2, "one", "two", 0, 0)
     assert (serving(db), target(db)) == (
         old._replace(dimension=DIMENSION),
         new._replace(dimension=DIMENSION),
@@ -397,7 +413,7 @@ def test_old_model_serves_until_nothing_waits_for_the_new_one(
     assert rows_found(db) == [1, 2]
     embed(db)
     assert promote(db)
-    assert progress(db) == (2, 2, "two", None, 0)
+    assert progress(db) == (2, 2, "two", None, 0, 0)
     assert rows_found(db) == [1, 2]
     check_places(db)
 
@@ -439,7 +455,7 @@ def test_going_back_to_the_old_model_drops_the_new_one(db: apsw.Connection) -> N
 
     take(db)
 
-    assert progress(db) == (1, 2, "one", None, 0)
+    assert progress(db) == (1, 2, "one", None, 0, 0)
     assert len(rows_found(db)) == 1
     while tidy(db):
         pass
@@ -458,7 +474,7 @@ def test_model_that_comes_back_before_it_is_tidied_keeps_its_vectors(
 
     take(db)
 
-    assert progress(db) == (2, 2, "two", "one", 0)
+    assert progress(db) == (2, 2, "two", "one", 0, 0)
     assert promote(db)
     check_places(db)
 

@@ -28,7 +28,11 @@ from ubp.packs.registry.offered_files import (
     offered_at,
     text_in,
 )
-from ubp.packs.registry.problems import RegistryError
+from ubp.packs.registry.problems import (
+    InvalidContribution,
+    Problem,
+    RegistryError,
+)
 from ubp.project import Project
 from ubp.store import texts_waiting
 from ubp.toolkit import Context
@@ -125,6 +129,9 @@ def contribute(app: App, file: Path, visibility: str | None) -> None:
         unit = json_in(text)
         metadata = unit.get("metadata")
         own = metadata.get("visibility") if isinstance(metadata, dict) else None
+        if visibility is None and own is None:
+            where, what = "metadata.visibility", "is required, or --visibility"
+            raise InvalidContribution([Problem(where, what)])
         arguments = {"unit": unit, "visibility": visibility or own}
         answer = ask_tool(app, "kp_contribute_knowledge", arguments)
     else:

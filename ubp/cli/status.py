@@ -5,6 +5,7 @@ from functools import partial
 
 import anyio
 import anyio.to_thread
+import apsw
 import click
 from msgspec import Struct
 
@@ -126,7 +127,7 @@ async def _collect(
         resolved_links=counts.resolved,
         unresolved_links=counts.links - counts.resolved,
         waiting_files=waiting,
-        embedding_progress=await _embedding(project, session, counts.sections),
+        embedding_progress=await _embedding(project, packs, session, counts.sections),
         stale_documents=stale.total,
         contents=await session.run(contents, packs),
         failures=await session.run(file_reports.failures, where),
@@ -137,9 +138,9 @@ async def _collect(
 
 
 async def _embedding(
-    project: Project, session: Session, sections: int
+    project: Project, packs: Sequence[Pack], session: Session, sections: int
 ) -> EmbeddingProgress:
-    now = await session.run(vectors.progress)
+    now = await session.run(_told_of, packs)
     problem = await anyio.to_thread.run_sync(_problem, project)
     if now.model is None:
         return EmbeddingProgress(total=sections, problem=problem)
@@ -149,9 +150,15 @@ async def _embedding(
         model=now.model,
         coming=now.coming,
         skipped=now.skipped,
-        unknown_language=await session.run(vectors.count_unreadable),
+        unknown_language=now.unknown_language,
         problem=problem,
     )
+
+
+def _told_of(db: apsw.Connection, packs: Sequence[Pack]) -> vectors.VectorProgress:
+    """How much is embedded of what whoever asks may know of."""
+    hidden = {pack.name: pack.hidden(db) if pack.hidden else () for pack in packs}
+    return vectors.progress(db, hidden)
 
 
 def _problem(project: Project) -> str | None:

@@ -12,7 +12,14 @@ import apsw
 
 from ubp.errors import Busy, DatabaseError, IndexDamaged, IndexNotReady, NoRoom
 
-__all__ = ("database_errors", "open_reader", "open_writer", "snapshot", "transaction")
+__all__ = (
+    "database_errors",
+    "lasting",
+    "open_reader",
+    "open_writer",
+    "snapshot",
+    "transaction",
+)
 
 BUSY_TIMEOUT_MS = 1_000
 """How long a statement waits for another process's transaction. Short, because waiting
@@ -141,6 +148,24 @@ def transaction(db: apsw.Connection) -> Iterator[None]:
         if db.in_transaction:
             db.execute("ROLLBACK" if outermost else "ROLLBACK TO part; RELEASE part")
         raise
+
+
+@contextmanager
+def lasting(db: apsw.Connection) -> Iterator[None]:
+    """The same, for what is nowhere else: once it is over it outlasts the power too.
+
+    Others are made again from files; they do not wait for the disk.
+    """
+    if db.in_transaction:  # how far that one lasts is not for us to say
+        with transaction(db):
+            yield
+        return
+    db.pragma("synchronous", "full")
+    try:
+        with transaction(db):
+            yield
+    finally:
+        db.pragma("synchronous", "normal")
 
 
 @contextmanager

@@ -11,7 +11,8 @@ something belong into a transaction of the caller.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
@@ -38,7 +39,6 @@ __all__ = (
     "VectorProgress",
     "Waiting",
     "aim",
-    "count_unreadable",
     "count_waiting",
     "forget",
     "in_other_languages",
@@ -57,7 +57,8 @@ __all__ = (
     "without_vector",
 )
 
-_FAILED = -1
+_NOT_YET, _FAILED = 0, -1
+"""What ``passage.embedded`` is where it is no model's number."""
 
 _AT_ONCE = 1_024
 """Vectors placed together: what they need in memory stays small."""
@@ -109,6 +110,8 @@ class VectorProgress(NamedTuple):
     model: str | None
     coming: str | None
     skipped: int
+    unknown_language: int
+    """Texts beside these, in languages it does not know."""
 
 
 _MODEL = "SELECT id, identity, name, spec, languages, dimension FROM model"
@@ -175,14 +178,17 @@ _AS_PLACED = """
 """
 _SKIP = "UPDATE passage SET embedded = -1 WHERE embedded = 0 AND digest = ?"
 _TRY_AGAIN = "UPDATE passage SET embedded = 0 WHERE embedded = -1"
-_COUNTS = """
-    SELECT embedded, count(*) FROM passage
-     WHERE embedded IN (0, -1, ?) AND language IN (SELECT value FROM json_each(?))
-     GROUP BY embedded
+_STATES = """
+    SELECT language, embedded, count(*) FROM passage GROUP BY embedded, language
 """
-_UNREADABLE = """
-    SELECT count(*) FROM passage
-     WHERE language NOT IN (SELECT value FROM json_each(?))
+_STATES_OF_PACK = """
+    SELECT language, embedded, count(*) FROM passage WHERE pack = ?
+     GROUP BY embedded, language
+"""
+_STATES_OF_ROWS = """
+    SELECT language, embedded, count(*)
+      FROM json_each(?) JOIN passage ON pack = ? AND row = value
+     GROUP BY embedded, language
 """
 
 _ADD = """
@@ -449,28 +455,50 @@ def try_again(db: apsw.Connection) -> None:
     db.execute(_TRY_AGAIN)
 
 
-def progress(db: apsw.Connection) -> VectorProgress:
-    """How much is embedded."""
+def progress(
+    db: apsw.Connection, told: Mapping[str, Iterable[int]] | None = None
+) -> VectorProgress:
+    """How much is embedded.
+
+    Of every pack; if *told* is given, of the packs in it, without the rows it names.
+    """
     aimed, current = target(db), serving(db)
     if not aimed or not current:
-        return VectorProgress(0, 0, None, None, 0)
-    asked = (aimed.id, _json(aimed.languages))
-    counts: dict[int, int] = dict(db.execute(_COUNTS, asked))
+        return VectorProgress(0, 0, None, None, 0, 0)
+    of_state: Counter[int] = Counter()
+    unknown = 0
+    for (language, state), number in _states(db, told).items():
+        if language in aimed.languages:
+            of_state[state] += number
+        else:
+            unknown += number
+    completed, skipped = of_state[aimed.id], of_state[_FAILED]
     return VectorProgress(
-        completed=counts.get(aimed.id, 0),
-        total=sum(counts.values()),
+        completed=completed,
+        total=completed + skipped + of_state[_NOT_YET],
         model=current.name,
         coming=None if aimed.id == current.id else aimed.name,
-        skipped=counts.get(_FAILED, 0),
+        skipped=skipped,
+        unknown_language=unknown,
     )
 
 
-def count_unreadable(db: apsw.Connection) -> int:
-    """Texts in a language that the model aimed at does not know."""
-    aimed = target(db)
-    languages = aimed.languages if aimed else ()
-    number: int = db.execute(_UNREADABLE, (_json(languages),)).get
-    return number
+def _states(
+    db: apsw.Connection, told: Mapping[str, Iterable[int]] | None
+) -> Counter[tuple[str, int]]:
+    """How many texts, by their language and how they are embedded."""
+    if told is None:
+        return _counted(db.execute(_STATES))
+    counts: Counter[tuple[str, int]] = Counter()
+    for pack, hidden in told.items():
+        counts.update(_counted(db.execute(_STATES_OF_PACK, (pack,))))
+        rows = (_json(hidden), pack)
+        counts.subtract(_counted(db.execute(_STATES_OF_ROWS, rows)))
+    return counts
+
+
+def _counted(found: apsw.Cursor) -> Counter[tuple[str, int]]:
+    return Counter({(language, state): number for language, state, number in found})
 
 
 def unit(value: NDArray[np.float32], dimension: int) -> NDArray[np.float32]:

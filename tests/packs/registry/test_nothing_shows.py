@@ -33,10 +33,11 @@ from mcp.shared.exceptions import MCPError
 from ubp.cli import main
 from ubp.messages import QueryVector
 from ubp.packs.registry import queries, writes
+from ubp.packs.registry.acting import unseen_rows
 from ubp.packs.registry.contributions import skill_contribution
 from ubp.packs.registry.injection import Thresholds
 from ubp.packs.registry.queries import Filter, Viewer
-from ubp.packs.registry.search import Question, find
+from ubp.packs.registry.search import Question, find, novelty
 from ubp.packs.registry.unit_schema import Visibility
 from ubp.packs.registry.uris import uri
 from ubp.store import vectors
@@ -265,3 +266,36 @@ def test_by_meaning_too_nothing_shows(text: str) -> None:
 
     assert answers[0] == answers[1]
     assert answers[0][0]
+
+
+def test_of_what_may_not_be_seen_it_is_not_told_that_it_is_embedded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("KP_AGENT_ID", "kp:agent:bob")
+    told: list[Any] = []
+    for with_secrets in (False, True):
+        db, _ = _filled(with_secrets=with_secrets)
+        told.append(vectors.progress(db, {"registry": unseen_rows(db)}))
+
+    assert told[0] == told[1]
+    assert told[0].completed == 250
+
+
+def test_how_new_it_is_does_not_tell_what_it_was_embedded_with() -> None:
+    db, names = _filled(with_secrets=False)
+    model = vectors.serving(db)
+    assert model is not None
+    rows = {name: row for row, name in names.items()}
+    among = [rows["open-100"], rows["open-200"]]
+    angles = (0.3, 0.30005)
+
+    told = [
+        novelty(db, Blocks(), QueryVector(of, _direction(angle).tobytes()), among)
+        for of in (model.id, model.id + 1)
+        for angle in angles
+    ]
+
+    closest = round(1 - float(np.cos(0.3)), 3)
+    assert told == [closest, closest, None, None]
+    nobody = QueryVector(model.id, _direction(0.3).tobytes())
+    assert novelty(db, Blocks(), nobody, []) is None

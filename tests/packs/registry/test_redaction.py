@@ -36,6 +36,8 @@ SECRETS = [
     ("password", "Set AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7 now", "wJalrXUtn"),
     ("password", "Send 'X-Api-Key: abc123def456' now", "abc123def456"),
     ("password", "Set clientSecret: abc123def456 now", "abc123def456"),
+    ("password", 'Set password := "hunter2secret" now', "hunter2secret"),
+    ("password", "Set 'password' => 'hunter2secret', now", "hunter2secret"),
     ("password", "パスワード：ひみつ123 です", "ひみつ123"),
     (
         "jwt",
@@ -73,6 +75,8 @@ ORDINARY = [
     "password: string, token: str, api_key=${API_KEY}, secret = os.environ['S']",
     "**Token:** see below. token = get_token() and secret=<your secret>",
     "max_tokens: 4096",
+    "use anchor_spl::token::{Token, Transfer}; spl_token::transfer(token == spare)",
+    "API_KEY=$(vault kv get key) and const token = await deploy(); token := read(file)",
     "Bearer tokens are short.",
 ]
 

@@ -49,6 +49,17 @@ def test_clean_text_is_left_as_it_is(text: str) -> None:
     assert cleaned.warnings == []
 
 
+def test_code_between_tags_is_left_as_it_is() -> None:
+    code = "```ts\nasync f<T>(): Promise<T> {}\n\nlet all: Set<T>;\n```\n"
+
+    cleaned = sanitise(
+        f"<Good>\n{code}</Good>\n\n<Bad>\n{code}Not <b>so</b>.\n</Bad>\n"
+    )
+
+    assert cleaned.text == f"\n{code}\n\n\n{code}Not so.\n\n"
+    assert cleaned.warnings == ["HTML tags were removed."]
+
+
 @pytest.mark.parametrize("code", INVISIBLE, ids=hex)
 @pytest.mark.parametrize("text", ["in{}visible", "`in{}code`", "```\nin{}fence\n```"])
 def test_an_invisible_character_is_refused_however_often_it_comes(

@@ -199,6 +199,46 @@ async def test_an_id_of_something_invisible_can_be_used_as_if_it_were_free(
     assert mine["content"]["metadata"]["visibility"] in {"private", "network"}
 
 
+async def test_an_id_that_another_agent_used_meanwhile_cannot_be_opened(
+    agents: Agents,
+) -> None:
+    unit = change(pattern(), "id", "kp:pattern:taken")
+    await agents.share(unit, "private")
+    agents.becomes("ben")
+    await agents.share(change(unit, "description", "Ben's own."))
+
+    agents.becomes("ann")
+    for given in (unit, change(unit, "description", "Ann's new one.")):
+        told = await agents.refused(
+            "kp_contribute_knowledge", unit=given, visibility="network"
+        )
+        assert told == "Error: VALIDATION_ERROR: The id belongs to another agent."
+        await agents.share(given, "private")
+
+    agents.becomes("cat")
+    await agents.vote(unit["id"], False)
+    agents.becomes("ben")
+    [(_, found)] = (await agents.units("compare")).items()
+    assert found["quality_score"] == pytest.approx(0.70)
+
+
+async def test_what_is_for_an_organisation_needs_one_and_gets_it_later(
+    agents: Agents,
+) -> None:
+    agents.becomes("ann")
+    first = await agents.skill(skill_text("shared"), visibility="org")
+    assert first["warnings"] == [
+        "Nobody else sees it: KP_ORG_ID does not say of which organisation."
+    ]
+
+    agents.becomes("ann", "one")
+    second = await agents.skill(skill_text("shared"), visibility="org")
+
+    assert (second["id"], second["warnings"]) == (first["id"], [])
+    agents.becomes("ben", "one")
+    assert list(await agents.skills("shared")) == [first["id"]]
+
+
 async def test_an_id_of_somebody_else_is_not_overwritten(agents: Agents) -> None:
     unit = change(pattern(), "id", "kp:pattern:taken")
     await agents.share(unit)
@@ -494,6 +534,23 @@ async def test_what_is_found_is_told_in_six_thousand_bytes_unless_more_is_wanted
         whole = await agents.value(tool, query="ledger", min_quality=0, max_size=10**6)
         assert not any("truncated" in each for each in whole)
         assert len(str(whole)) > 30_000
+
+
+async def test_whoever_asks_for_more_results_is_told_as_much_of_each(
+    agents: Agents,
+) -> None:
+    for number in range(10):
+        await agents.skill(good_skill_text(f"ledger-{number}"))
+        unit = change(trace(), "task.objective", f"Ledger {number}")
+        await agents.share(change(unit, "id", GONE))
+
+    for tool in ("kp_search_skill", "kp_search_knowledge"):
+        answer = await agents.answer(tool, query="ledger", min_quality=0, limit=10)
+        (block,) = answer.content
+        assert 6_000 < len(block.text.encode()) <= 12_000
+        found = answer.structured_content["result"]
+        assert len(found) == 10
+        assert not any("truncated" in each for each in found)
 
 
 async def test_a_skill_that_was_found_can_be_opened_by_its_uri(agents: Agents) -> None:

@@ -6,7 +6,7 @@ Its truth is the database; that of skills in watched folders is their files.
 from pathlib import Path
 
 from ubp.packs.registry import queries, writes
-from ubp.packs.registry.acting import visible_counts
+from ubp.packs.registry.acting import unseen_rows, visible_counts
 from ubp.packs.registry.contribute_tools import contribute_knowledge, contribute_skill
 from ubp.packs.registry.contributions import Contribution
 from ubp.packs.registry.journal.writes import restore
@@ -43,6 +43,7 @@ PACK = Pack(
     migrations=Path(__file__).parent / "migrations",
     texts=queries.passages,
     counts=visible_counts,
+    hidden=unseen_rows,
     reading=Reading(
         source=source_of,
         fingerprint=fingerprint,

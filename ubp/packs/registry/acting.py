@@ -13,7 +13,7 @@ from ubp.packs.registry.writes import Retention
 from ubp.project import Project
 from ubp.store.ids import iso
 
-__all__ = ("retention_of", "thresholds_of", "viewer", "visible_counts")
+__all__ = ("retention_of", "thresholds_of", "unseen_rows", "viewer", "visible_counts")
 
 
 def viewer() -> Viewer:
@@ -25,6 +25,11 @@ def viewer() -> Viewer:
 def visible_counts(db: apsw.Connection) -> Mapping[str, int]:
     """How much there is, for the agent in whose name this process acts."""
     return queries.counts(db, viewer())
+
+
+def unseen_rows(db: apsw.Connection) -> list[int]:
+    """What the agent in whose name this process acts may not know of."""
+    return queries.closed_rows(db, viewer(), seen=False)
 
 
 def retention_of(project: Project) -> Retention:

@@ -1,7 +1,7 @@
 """``kp_contribute_skill`` and ``kp_contribute_knowledge``: share what worked."""
 
 from functools import partial
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 import anyio.to_thread
 import apsw
@@ -18,9 +18,9 @@ from ubp.packs.registry.contributions import (
 from ubp.packs.registry.queries import Viewer
 from ubp.packs.registry.redaction import Redaction
 from ubp.packs.registry.search import novelty
-from ubp.packs.registry.unit_schema import Visibility
+from ubp.packs.registry.unit_schema import Visibility, opens
 from ubp.packs.registry.writes import Stored
-from ubp.store.connection import transaction
+from ubp.store.connection import lasting
 from ubp.store.vector_blocks import Blocks
 from ubp.toolkit import Context, Effect, phase, tool
 
@@ -121,22 +121,23 @@ async def _contributed(ctx: Context, item: Contribution) -> Contributed:
     return Contributed(
         id=stored.ident,
         quality_score=stored.quality,
-        warnings=[*item.warnings, *_opened(item, stored)],
+        warnings=[*item.warnings, *_on_visibility(item, stored)],
         redactions=item.redactions,
     )
 
 
-def _opened(item: Contribution, stored: Stored) -> list[str]:
-    """A warning where more agents see it than before.
+def _on_visibility(item: Contribution, stored: Stored) -> list[str]:
+    """Warnings where it is seen by more agents than before, or by fewer than meant.
 
     Whoever left the argument out, with a skill that says nothing, may not mean
-    that.
+    the former.
     """
-    order = get_args(Visibility)
-    before = stored.before or item.visibility
-    if order.index(item.visibility) <= order.index(before):
+    now, before = item.visibility, stored.before
+    if now == "org" and not viewer().org:
+        return ["Nobody else sees it: KP_ORG_ID does not say of which organisation."]
+    if before is None or not opens(before, now):
         return []
-    return [f"It was visible to `{before}`, and is now visible to `{item.visibility}`."]
+    return [f"It was visible to `{before}`, and is now visible to `{now}`."]
 
 
 async def _vector(ctx: Context, item: Contribution, who: Viewer) -> QueryVector | None:
@@ -161,7 +162,7 @@ def _store(
     who: Viewer,
     vector: QueryVector | None,
 ) -> Stored:
-    with transaction(db):
+    with lasting(db):
         novel = None
         if vector is not None:
             # Its own earlier version is nothing that it repeats.

@@ -99,7 +99,9 @@ _SECRETS = (
         _compiled(
             r"(?P<key>(?:(?<![A-Za-z0-9])" + _NAMES_OF_SECRETS + r"[\"']?"
             r"|パスワード|暗証番号|秘密鍵|トークン|(?:API|ＡＰＩ)キー)"
-            r"[ \t\u3000]*(?:=|:|：|＝)[ \t\u3000]*)(?P<quote>[\"'])?"
+            # `::` is no assignment; these two are, and only of what is written out.
+            r"[ \t\u3000]*(?:(?::=|=>)(?=[ \t]*[\"'])|=|:(?!:)|：|＝)[ \t\u3000]*)"
+            r"(?P<quote>[\"'])?"
             # Up to the blank that ends it, or the quote that closes it.
             r"(?P<value>(?(quote)(?:(?!(?P=quote))[^\s\u3000])+"
             r"|[^\s\u3000]+?(?=[\"'`)\]},;]{0,4}(?:[\s\u3000]|\Z))))",
@@ -109,7 +111,7 @@ _SECRETS = (
         # Marks that were put there, and what programs and guides write instead of one.
         spares=_compiled(
             r"[\"'`(]*(?:\[REDACTED:|bearer\b"
-            r"|\$\{?[A-Z_][A-Z0-9_]*\}?|\$\{|\{\{?|<|%[A-Z_]+%"
+            r"|\$\{?[A-Z_][A-Z0-9_]*\}?|\$[{(]|\{\{?|<|%[A-Z_]+%|(?:await|new)\Z"
             r"|(?:string|str|bytes|bool|boolean|int|number|none|null|undefined|true"
             r"|false|optional)\b"
             r"|(?:self|this|args|config|settings|process|os|env|secrets|request|options"

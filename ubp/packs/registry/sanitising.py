@@ -142,7 +142,8 @@ def _outside_code(
     """*text* without what begins in prose with *pattern*."""
     if "<" not in text:
         return text
-    code = regions(text).code
+    # A tag would begin a block in which fences count for nothing; it is going to go.
+    code = regions(_TAG.sub(_as_prose, text)).code
     kept: list[str] = []
     at = 0
     while found := pattern.search(text, at):
@@ -158,6 +159,11 @@ def _outside_code(
         at = end
     kept.append(text[at:])
     return "".join(kept)
+
+
+def _as_prose(tag: re.Match[str]) -> str:
+    """As long, and no tag."""
+    return f"x{tag[0][1:]}"
 
 
 def _start(region: tuple[int, int]) -> int:

@@ -39,6 +39,10 @@ _RELATED = 0.5
 _FINENESS = 2
 """Decimals of relevance: what differs by less is equally relevant."""
 
+_NOVELTY_FINENESS = 3
+"""Decimals of novelty. What comes after them depends on what else a text was embedded
+with, which may be somebody else's."""
+
 
 class Question(NamedTuple):
     """What is asked, by whom, and how."""
@@ -105,7 +109,9 @@ def novelty(
     if model is None or model.id != vector.model:
         return None
     near = _nearest(db, blocks, model, vector, 1, among)
-    return None if not near else 1 - max(0.0, min(1.0, max(near.values())))
+    if not near:
+        return None
+    return round(1 - max(0.0, min(1.0, max(near.values()))), _NOVELTY_FINENESS)
 
 
 def _listed(db: apsw.Connection, question: Question) -> Found:

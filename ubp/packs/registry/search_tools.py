@@ -30,7 +30,9 @@ Query = Annotated[
 ]
 
 
-MaxSize = Annotated[int, Meta(ge=1, description="Most bytes")]
+_USUAL_LIMIT = 5
+
+MaxSize = Annotated[int, Meta(ge=1, description="Most bytes")] | None
 
 
 class SearchSkill(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -38,8 +40,8 @@ class SearchSkill(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     By meaning and words, the fittest first, or the best if the query is empty;
     those with less than `min_quality` only if they are one's own. Contents are cut
-    (`truncated`) to say them all in `max_size` bytes; the `uri` of a skill leads to
-    all of it.
+    (`truncated`) to say them all in `max_size` bytes, 1,200 for each skill asked for
+    (6,000 at least) unless given; the `uri` of a skill leads to all of it.
     """
 
     query: Query
@@ -50,7 +52,7 @@ class SearchSkill(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         Meta(ge=0, le=1, description="Least quality"),
     ] = 0.7
     limit: Annotated[int, Meta(ge=1, le=20, description="Most skills")] = 5
-    max_size: MaxSize = MOST_BYTES_FOUND
+    max_size: MaxSize = None
 
 
 class SearchKnowledge(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -58,7 +60,7 @@ class SearchKnowledge(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     By meaning and words, the fittest first; those with less than `min_quality` only
     if they are one's own. Contents are cut (`truncated`) to say them all in
-    `max_size` bytes.
+    `max_size` bytes, 1,200 for each unit asked for (6,000 at least) unless given.
     """
 
     query: Query
@@ -75,7 +77,7 @@ class SearchKnowledge(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         Meta(ge=0, le=1, description="Least quality"),
     ] = 0.75
     limit: Annotated[int, Meta(ge=1, le=10, description="Most units")] = 5
-    max_size: MaxSize = MOST_BYTES_FOUND
+    max_size: MaxSize = None
     schema_version: Annotated[
         str | None,
         Meta(description="Such as 1.0"),
@@ -154,7 +156,7 @@ async def search_skill(ctx: Context, args: SearchSkill) -> SkillHits:
     with phase("query"):
         items, hidden = await ctx.db.run(_items, ctx.meaning.blocks, question)
     return SkillHits(
-        result=_skills_within([_skill_hit(item) for item in items], args.max_size),
+        result=_skills_within([_skill_hit(item) for item in items], _most_bytes(args)),
         hidden_by_min_quality=hidden or UNSET,
     )
 
@@ -170,7 +172,7 @@ async def search_knowledge(ctx: Context, args: SearchKnowledge) -> UnitHits:
         units, hidden = await ctx.db.run(_units, ctx.meaning.blocks, question)
     return UnitHits(
         result=_units_within(
-            [_unit_hit(item, content) for item, content in units], args.max_size
+            [_unit_hit(item, content) for item, content in units], _most_bytes(args)
         ),
         hidden_by_min_quality=hidden or UNSET,
     )
@@ -248,6 +250,12 @@ def _unit_hit(item: Item, content: dict[str, Any]) -> UnitHit:
         quality_score=item.quality,
         content=content,
     )
+
+
+def _most_bytes(args: SearchSkill | SearchKnowledge) -> int:
+    """How long the results may be; longer if more of them were asked for."""
+    usual = MOST_BYTES_FOUND * max(args.limit, _USUAL_LIMIT) // _USUAL_LIMIT
+    return args.max_size or usual
 
 
 def _skills_within(hits: list[SkillHit], most: int) -> list[SkillHit]:

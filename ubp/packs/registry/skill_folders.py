@@ -10,7 +10,7 @@ from ubp.toolkit import FileText, Source
 
 __all__ = ("fingerprint", "read_skill", "source_of")
 
-_READER = 2
+_READER = 3
 """Raised whenever the same file would give another record: then every skill is read
 again."""
 

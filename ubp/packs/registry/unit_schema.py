@@ -6,12 +6,19 @@ accept whatever a later 1.x adds.
 
 from typing import Any, Literal, get_args
 
-__all__ = ("CONTEXT", "ID_PREFIXES", "SCHEMAS", "UnitKind", "Visibility")
+__all__ = ("CONTEXT", "ID_PREFIXES", "SCHEMAS", "UnitKind", "Visibility", "opens")
 
 CONTEXT = "https://openknowledgepulse.org/schema/v1"
 
 UnitKind = Literal["ReasoningTrace", "ToolCallPattern", "ExpertSOP"]
 Visibility = Literal["private", "org", "network"]
+
+
+def opens(before: Visibility, after: Visibility) -> bool:
+    """Whether more agents may see an item *after* than *before*."""
+    order = get_args(Visibility)
+    return order.index(after) > order.index(before)
+
 
 ID_PREFIXES: dict[UnitKind, str] = {
     "ReasoningTrace": "kp:trace:",

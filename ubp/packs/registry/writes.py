@@ -23,8 +23,9 @@ from ubp.packs.registry.problems import Conflict, NotAllowed, NotFound
 from ubp.packs.registry.queries import SEEN, Viewer, item_of
 from ubp.packs.registry.standing import Status, standing
 from ubp.packs.registry.text_index import PACK_NAME
+from ubp.packs.registry.unit_schema import Visibility, opens
 from ubp.store import vectors
-from ubp.store.connection import transaction
+from ubp.store.connection import lasting
 from ubp.store.ids import now
 from ubp.store.vectors import Passage
 
@@ -60,7 +61,7 @@ class Stored(NamedTuple):
     quality: float
     """After votes, if it has any."""
     changed: bool
-    before: str | None = None
+    before: Visibility | None = None
     """Who could see its earlier version; None if it is the first."""
 
 
@@ -89,7 +90,9 @@ class Voted(NamedTuple):
 
 
 _SUBMITTED = """
-    SELECT id, ident, quality, visibility FROM registry_item
+    SELECT id, ident, quality, visibility = :visibility
+           AND (visibility <> 'org' OR org = :org)
+      FROM registry_item
      WHERE submitted = :submitted AND agent = :agent AND kind = :kind
        AND source IS NULL
 """
@@ -101,6 +104,12 @@ _SKILL_OF = f"""
 """
 _SKILL_IN = f"{_VERSION} WHERE source = ?"
 _OWN_UNIT = f"{_VERSION} WHERE ident = ? AND agent = ?"
+
+_TAKEN = f"""
+    SELECT EXISTS (
+        SELECT 1 FROM registry_item AS item
+         WHERE item.ident = :ident AND item.agent <> :agent AND {SEEN})
+"""  # noqa: S608
 
 INSERT = """
     INSERT INTO registry_item (
@@ -183,17 +192,21 @@ def contribute(
     Raises:
         Conflict: Its id is somebody else's.
     """
-    with transaction(db):
+    with lasting(db):
         submitted = {
             "submitted": item.submitted,
-            "agent": viewer.agent,
             "kind": item.kind,
+            "visibility": item.visibility,
+            **viewer._asdict(),
         }
         same = db.execute(_SUBMITTED, submitted).fetchone()
-        if same is not None and same[3] == item.visibility:
+        if same is not None and same[3]:
             row, ident, current, _ = same
             return Stored(row, ident, current, changed=False)
         known = _version(db, same[0]) if same else _earlier(db, item, viewer)
+        ident = known.ident if known else item.ident
+        if known is None or opens(known.visibility, item.visibility):
+            _refuse_taken(db, ident, viewer)
         return _store(db, item, viewer, novelty, known)
 
 
@@ -211,7 +224,7 @@ def vote(
         NotFound: There is none of that id that the viewer may see.
         NotAllowed: It is the viewer's own.
     """
-    with transaction(db):
+    with lasting(db):
         item = item_of(db, viewer, ident)
         if item is None:
             raise NotFound("There is nothing of that id.")
@@ -234,7 +247,7 @@ def sweep(db: apsw.Connection, viewer: Viewer, keep: Retention) -> Swept:
     Of what the viewer may not see nothing is told.
     """
     swept = Swept([], [], [])
-    with transaction(db):
+    with lasting(db):
         asked = {**viewer._asdict(), **keep._asdict()}
         expired: list[Any] = db.execute(_EXPIRED, asked).fetchall()
         gone = [_delete(db, row) for row, _, _ in expired]
@@ -290,7 +303,7 @@ class _Version(NamedTuple):
     ident: str
     positive: int
     negative: int
-    visibility: str
+    visibility: Visibility
 
 
 def _version(db: apsw.Connection, row: int) -> _Version | None:
@@ -361,20 +374,22 @@ def _store(
 def _earlier(
     db: apsw.Connection, item: Contribution, viewer: Viewer
 ) -> _Version | None:
-    """The item this is a new version of.
-
-    Raises:
-        Conflict: It would be of somebody else's.
-    """
+    """The item this is a new version of."""
     if item.kind == "skill":
         return _as_version(db.execute(_SKILL_OF, (viewer.agent, item.name)))
-    if item.ident is None:
-        return None
-    own = _as_version(db.execute(_OWN_UNIT, (item.ident, viewer.agent)))
-    # Of what the agent may not see it must not learn that it is there.
-    if own is None and item_of(db, viewer, item.ident) is not None:
+    return _as_version(db.execute(_OWN_UNIT, (item.ident, viewer.agent)))
+
+
+def _refuse_taken(db: apsw.Connection, ident: str | None, viewer: Viewer) -> None:
+    """Refuse an id under which the viewer sees something of somebody else.
+
+    Of what the viewer may not see it must not learn that it is there.
+
+    Raises:
+        Conflict: There is such an item; who votes on one would vote on the other.
+    """
+    if db.execute(_TAKEN, {**viewer._asdict(), "ident": ident}).get:
         raise Conflict("The id belongs to another agent.")
-    return own
 
 
 def _new_ident(item: Contribution) -> str:
