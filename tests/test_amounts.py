@@ -86,6 +86,32 @@ async def test_what_a_search_finds_is_told_in_six_thousand_bytes(
             assert "鍵の更新" in read.contents[0].text  # type: ignore[union-attr]
 
 
+async def test_where_paths_are_long_the_best_results_are_told(tmp_path: Path) -> None:
+    project = vault(tmp_path, {"ubp.toml": OFF})
+    packs = enabled(["docs"], project.settings)
+    folder = "設計資料/アプリケーション共通基盤/画面遷移と入力検証の取り決め"
+    async with answering(project, packs) as service:
+        pages = {
+            f"{folder}/鍵の更新-{n:02}.md": f"# 鍵{n}\n\n{WORDS}" for n in range(30)
+        }
+        fill(service, pages)
+        async with service.client() as client:
+            for tool in ("ubp_search", "ubp_fulltext_search"):
+                found, size = await asked(client, tool, query="renewal keys")
+                assert 5 <= len(found["results"]) < 10
+                assert found["total_found"] == 30
+                assert size <= MOST_BYTES_FOUND
+                more, _ = await asked(client, tool, query="renewal keys", limit=20)
+                paths = [each["filepath"] for each in found["results"]]
+                others = [each["filepath"] for each in more["results"]]
+                assert len(others) == 20
+                assert others[: len(paths)] == paths
+
+            best = (await asked(client, "ubp_search", query="renewal keys"))[0]
+    for result in best["results"][:3]:
+        assert "<mark>" in result["sections"][0]["content"]
+
+
 async def test_a_long_page_is_read_in_parts_that_are_the_whole(tmp_path: Path) -> None:
     project = vault(tmp_path, {"ubp.toml": OFF})
     packs = enabled(["docs"], project.settings)
