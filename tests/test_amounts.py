@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from boards_on_disk import Hands, ulid
-from clients import serving
+from clients import UBP, serving
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client
@@ -17,7 +17,13 @@ from models import OFF
 from services import Vault, answering
 from vaults import vault, write_files
 
-from ubp.amounts import MOST_BYTES_FOUND, MOST_CHARACTERS, beginning, part_of_text
+from ubp.amounts import (
+    MOST_BYTES_FOUND,
+    MOST_CHARACTERS,
+    beginning,
+    length,
+    part_of_text,
+)
 from ubp.errors import InvalidArguments
 from ubp.packs import enabled
 from ubp.packs.board.relation_tools import tree_of
@@ -53,6 +59,14 @@ def test_the_parts_of_a_text_are_the_text(text: str, most: int) -> None:
     assert "".join(parts) == text
 
 
+@given(st.text(st.sampled_from("a\né鍵😀")), st.integers(2, 9))
+def test_a_part_of_japanese_has_half_as_many_characters(text: str, most: int) -> None:
+    part, _ = part_of_text(text, None, most)
+
+    assert length(part) <= most or len(part) == 1
+    assert (length("a" * 6), length("鍵" * 6)) == (6, 12)
+
+
 @pytest.mark.parametrize("cursor", ["", "x", "-1", "1.0", "٣", "9" * 40, "1 "])
 def test_a_cursor_that_was_never_given_is_refused(cursor: str) -> None:
     with pytest.raises(InvalidArguments):
@@ -86,6 +100,32 @@ async def test_what_a_search_finds_is_told_in_six_thousand_bytes(
             assert "鍵の更新" in read.contents[0].text  # type: ignore[union-attr]
 
 
+async def test_where_paths_are_long_the_best_results_are_told(tmp_path: Path) -> None:
+    project = vault(tmp_path, {"ubp.toml": OFF})
+    packs = enabled(["docs"], project.settings)
+    folder = "設計資料/アプリケーション共通基盤/画面遷移と入力検証の取り決め"
+    async with answering(project, packs) as service:
+        pages = {
+            f"{folder}/鍵の更新-{n:02}.md": f"# 鍵{n}\n\n{WORDS}" for n in range(30)
+        }
+        fill(service, pages)
+        async with service.client() as client:
+            for tool in ("ubp_search", "ubp_fulltext_search"):
+                found, size = await asked(client, tool, query="renewal keys")
+                assert 5 <= len(found["results"]) < 10
+                assert found["total_found"] == 30
+                assert size <= MOST_BYTES_FOUND
+                more, _ = await asked(client, tool, query="renewal keys", limit=20)
+                paths = [each["filepath"] for each in found["results"]]
+                others = [each["filepath"] for each in more["results"]]
+                assert len(others) == 20
+                assert others[: len(paths)] == paths
+
+            best = (await asked(client, "ubp_search", query="renewal keys"))[0]
+    for result in best["results"][:3]:
+        assert "<mark>" in result["sections"][0]["content"]
+
+
 async def test_a_long_page_is_read_in_parts_that_are_the_whole(tmp_path: Path) -> None:
     project = vault(tmp_path, {"ubp.toml": OFF})
     packs = enabled(["docs"], project.settings)
@@ -113,6 +153,29 @@ async def test_a_long_page_is_read_in_parts_that_are_the_whole(tmp_path: Path) -
     assert [each for each in headings if each and each.startswith("Part")] == [
         f"Part {n}" for n in range(150)
     ]
+
+
+async def test_a_long_japanese_page_is_no_more_to_read_at_once(tmp_path: Path) -> None:
+    project = vault(tmp_path, {"ubp.toml": OFF})
+    packs = enabled(["docs"], project.settings)
+    text = "# 長い頁\n\n" + "".join(f"## 節{n}\n\n{'鍵' * 200}\n\n" for n in range(150))
+    keys = 0
+    more: dict[str, str] = {}
+    async with answering(project, packs) as service:
+        fill(service, {"長い頁.md": text})
+        async with service.client() as client:
+            while True:
+                part, size = await asked(
+                    client, "ubp_get_page", filepath="長い頁.md", **more
+                )
+                assert size < MOST_CHARACTERS * 2
+                keys += part["content"].count("鍵")
+                if "next_cursor" not in part:
+                    break
+                more = {"cursor": part["next_cursor"]}
+
+    assert more
+    assert keys == 200 * 150
 
 
 async def test_a_section_too_long_for_one_part_comes_in_pieces(tmp_path: Path) -> None:
@@ -209,6 +272,29 @@ def test_of_very_many_tags_the_rest_follows(tmp_path: Path) -> None:
     assert "next_cursor" not in rest
     listed = [each["tag"] for each in (*first["tags"], *rest["tags"])]
     assert sorted(listed) == sorted(tags)
+
+
+@pytest.mark.slow
+def test_commands_show_all_of_it_at_once(tmp_path: Path) -> None:
+    pages = {
+        f"docs/{n:04}.md": f"# P{n}\n\n[n]({(n + 1) % 1100:04}.md)\n"
+        for n in range(1100)
+    }
+    long = "# Long\n\n" + "A line of it.\n" * 9000
+    write_files(tmp_path, {"ubp.toml": OFF, "docs/long.md": long, **pages})
+
+    def told(*command: str) -> str:
+        line = [*UBP, *command, "--root", str(tmp_path)]
+        done = subprocess.run(line, check=True, capture_output=True, encoding="utf-8")
+        return done.stdout
+
+    told("index", "--quiet", "--no-embed")
+    assert len(json.loads(told("list-pages", "--json"))["pages"]) == 1101
+    assert "1101 pages, 1100 links" in told("get-graph")
+    assert told("notes", "get", "docs/long.md").count("A line") == 9000
+    page = json.loads(told("get-page", "long.md", "--json"))
+    assert page["content"].count("A line") == 9000
+    assert "next_cursor" not in page
 
 
 @pytest.mark.slow

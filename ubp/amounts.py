@@ -4,7 +4,9 @@ Whatever a tool returns is put before a model, which pays for it and reads nothi
 else meanwhile. So answers that can grow end somewhere, and say where the rest begins.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -18,18 +20,24 @@ __all__ = (
     "MOST_ENTRIES",
     "Cursor",
     "NextCursor",
+    "at_once",
     "beginning",
     "entries_from",
+    "length",
     "next_after",
     "part_of_text",
     "size",
+    "whole_answers",
 )
 
 MOST_BYTES_FOUND = 6_000
 """Of the answer to a search with the limit it has unless one is given."""
 
 MOST_CHARACTERS = 50_000
-"""Of a text that is read: as many as a context is made of."""
+"""Of an answer that is a text: as many as a context is made of.
+
+One beyond ASCII is worth as much of them as ``length`` says.
+"""
 
 MOST_ENTRIES = 1_000
 """Of a list of all there is."""
@@ -43,6 +51,22 @@ NextCursor = (
 T = TypeVar("T")
 
 _LONGEST = 15
+_in_parts: ContextVar[bool] = ContextVar("in_parts", default=True)
+
+
+@contextmanager
+def whole_answers() -> Iterator[None]:
+    """Answers end nowhere inside: for people, who have no context to be flooded."""
+    before = _in_parts.set(False)
+    try:
+        yield
+    finally:
+        _in_parts.reset(before)
+
+
+def at_once(most: int) -> int | None:
+    """*most*, where there is a most."""
+    return most if _in_parts.get() else None
 
 
 def size(value: Any, *, indented: bool = False) -> int:
@@ -80,10 +104,10 @@ def part_of_text(
     It ends with a line, unless the line alone is more than half of it.
     """
     start = beginning(cursor)
-    end = start + most
-    if end >= len(text):
+    end = start + _characters_of(text[start : start + most], most)
+    if end >= len(text) or at_once(most) is None:
         return text[start:], UNSET
-    line = text.rfind("\n", start + most // 2, end)
+    line = text.rfind("\n", (start + end) // 2, end)
     end = end if line < 0 else line + 1
     return text[start:end], next_after(end, len(text))
 
@@ -93,4 +117,22 @@ def entries_from(
 ) -> tuple[Sequence[T], str | UnsetType]:
     """The *entries* that begin at *cursor*, and the cursor of the next."""
     start = beginning(cursor)
-    return entries[start : start + most], next_after(start + most, len(entries))
+    end = len(entries) if at_once(most) is None else start + most
+    return entries[start:end], next_after(end, len(entries))
+
+
+def length(text: str) -> int:
+    """How much of an answer *text* is, in characters.
+
+    To a model one of Japanese is about four of English. Counted are three halves of a
+    byte, so two for one.
+    """
+    return max(len(text), len(text.encode()) * 2 // 3)
+
+
+def _characters_of(text: str, most: int) -> int:
+    """How many characters from the beginning of *text* are no longer than *most*."""
+    if length(text) <= most:
+        return len(text)
+    begins = text.encode()[: most * 3 // 2].decode(errors="ignore")
+    return max(1, len(begins))

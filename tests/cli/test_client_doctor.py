@@ -5,8 +5,10 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import DEVNULL
 from typing import Any
 
+import anyio
 import pytest
 from models import without_model
 
@@ -16,6 +18,7 @@ from ubp.cli import main
 from ubp.clients.catalogue import CLIENTS, Surroundings
 from ubp.clients.inspecting import inspected
 from ubp.clients.launching import Launch, launch
+from ubp.clients.talking import Conversation, Noise
 from ubp.clients.trying import Patience, tried
 
 VAULT = Path(__file__).parents[2] / "examples/vault"
@@ -85,6 +88,17 @@ async def test_what_goes_wrong_is_said_where_it_does(
     assert (last.name, last.verdict) == (where, "fail")
     assert words in last.finding
     assert last.hint
+
+
+async def test_what_a_program_printed_before_it_ended_is_told() -> None:
+    printing = [sys.executable, "-c", "print('Welcome!')"]
+    async with await anyio.open_process(printing, stderr=DEVNULL) as process:
+        await process.wait()
+
+        with pytest.raises(Noise) as caught:
+            await Conversation(process).ask("initialize", {}, within=5)
+
+    assert caught.value.line == "Welcome!"
 
 
 @pytest.mark.parametrize(

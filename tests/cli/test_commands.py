@@ -254,6 +254,7 @@ def test_init_writes_settings_once_and_ignores_its_own_files(
     assert settings == {"docs_dir": "docs", "source": {"exclude": ["todo/**"]}}
     assert (root / ".gitignore").read_text(encoding="utf-8") == "build/\n.ubp/\n"
     (root / "ubp.toml").write_text("", encoding="utf-8")
+    assert run("init", "--quiet").out == "Kept ubp.toml.\n"
     assert run("init", "--json").value["documents_found"] == 26
     assert (root / "ubp.toml").read_text(encoding="utf-8") == ""
     assert (root / ".gitignore").read_text(encoding="utf-8") == "build/\n.ubp/\n"

@@ -272,6 +272,29 @@ def test_two_projects_need_two_names_and_do_not_touch_each_other(
     assert file.read_bytes() == first
 
 
+@EVERY
+@pytest.mark.parametrize(
+    "text", [None, "", "{}", '{"mcpServers": {}}', '{\n\t"servers": {\n\t}\n}\n']
+)
+@pytest.mark.parametrize("order", ["one two three", "two one three", "three one two"])
+def test_whichever_project_goes_first_the_settings_are_as_before(
+    run: Run, home: Path, tmp_path: Path, client: str, text: str | None, order: str
+) -> None:
+    if text is not None:
+        settings(home, client, text)
+    before = everything_in(home)
+    for name in ("one", "two", "three"):
+        (tmp_path / name).mkdir()
+        done = run("install", client, "--name", name, at=tmp_path / name)
+        assert done.code == 0, done.err
+
+    for name in order.split():
+        done = run("install", client, "--remove", "--name", name, at=tmp_path / name)
+        assert done.code == 0, done.err
+
+    assert everything_in(home) == before
+
+
 def test_the_entry_of_a_project_that_is_gone_can_be_removed(
     run: Run, home: Path, tmp_path: Path
 ) -> None:

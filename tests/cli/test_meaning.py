@@ -104,6 +104,7 @@ def test_a_model_switched_off_leaves_words(run: Run) -> None:
     assert found.value["search_type"] == "fulltext_fallback"
     assert "switched off" in found.value["notice"]
     assert "switched off" in run("index").out
+    assert "switched off (embedding.model) " in run("status").out
 
 
 def test_the_doctor_makes_a_vector(run: Run) -> None:

@@ -9,6 +9,7 @@ import anyio.to_thread
 from ubp.actors.meaning import direct_meaning
 from ubp.actors.tool_runner import ToolRunner
 from ubp.actors.wiring import readable, writable
+from ubp.amounts import whole_answers
 from ubp.cli.options import App
 from ubp.errors import IndexNotReady, UbpError, UnknownTool
 from ubp.messages import NoVector, QueryVector, RunTool
@@ -41,9 +42,10 @@ class NoIndex:
 
 
 def ask_tool(app: App, name: str, arguments: dict[str, Any]) -> Any:
-    """The result of a tool, for a command that shows it."""
+    """The result of a tool, whole, for a command that shows it."""
     project = app.project()
-    return answer(project, app.packs(project), name, arguments)
+    with whole_answers():
+        return answer(project, app.packs(project), name, arguments)
 
 
 def answer(project: Project, packs: Sequence[Pack], name: str, arguments: Any) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from ubp.amounts import whole_answers
 from ubp.cli.asking import answer
 from ubp.cli.board_drawing import drawn
 from ubp.cli.board_upkeep import UPKEEP
@@ -47,7 +48,8 @@ def _asked(app: App, place: str | None, tool: str, arguments: dict[str, Any]) ->
         if value not in (None, ())
     }
     try:
-        return answer(project, app.packs(project, "board"), tool, given)
+        with whole_answers():
+            return answer(project, app.packs(project, "board"), tool, given)
     except UbpError as error:
         raise categorised(error) from None
 

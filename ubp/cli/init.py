@@ -61,9 +61,8 @@ def init(
         "unresolved_links": report.unresolved_links,
     }
     verb = "Wrote" if created else "Kept"
-    app.terminal.show(
-        value, f"{verb} {FILE_NAME}.", *summary(report), "", *_snippets(project)
-    )
+    told = [] if app.terminal.quiet else [*summary(report), "", *_snippets(project)]
+    app.terminal.show(value, f"{verb} {FILE_NAME}.", *told)
 
 
 def _settings(

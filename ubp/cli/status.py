@@ -224,7 +224,7 @@ def _vectors(now: EmbeddingProgress) -> str:
     if now.unknown_language:
         parts.append(f"{now.unknown_language} in a language it does not know")
     if now.problem:
-        parts.append(now.problem)
+        parts.append(now.problem.rstrip("."))
     return ", ".join(parts)
 
 

@@ -1,6 +1,7 @@
 """Puts the server into the settings of a client, and takes it out again."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,6 +19,19 @@ __all__ = ("Change", "entry_root", "planned_install", "planned_removal")
 
 Action = Literal["added", "updated", "unchanged", "removed", "absent"]
 
+_DEEPEST = 3
+"""As many objects are above an entry, in any client."""
+_MOST_REWOUND = 4
+"""Other projects in the same settings; with more, every order would take too long."""
+
+
+class _Installed(Struct, frozen=True):
+    """An entry of ours, of this project or another, and what it changed."""
+
+    keys: tuple[str, ...]
+    value: Any
+    receipt: Receipt
+
 
 class Change(Struct, frozen=True):
     """What is to happen to a settings file, or has happened."""
@@ -28,6 +42,10 @@ class Change(Struct, frozen=True):
     after: str | None
     """What the file is to hold; None if there is to be none."""
     receipt: Receipt | None = None
+    is_first: bool = True
+    """Whether there is no other entry of ours in the file."""
+    others: tuple[_Installed, ...] = ()
+    """Entries of ours that were put in anew, for there to be nothing of this one."""
 
     @property
     def changes(self) -> bool:
@@ -55,7 +73,7 @@ class Change(Struct, frozen=True):
             if self.receipt is not None:
                 _make_folders(file.path, self.receipt.made_folders)
                 receipts.keep(file.path, keys, self.receipt)
-            if earlier is None:  # the backup is of the time before the first
+            if earlier is None and self.is_first:  # what was before any of ours
                 file.back_up()
             file.write(self.after or "")
         except ClientSettingsError:
@@ -83,6 +101,8 @@ class Change(Struct, frozen=True):
             file.drop_backup_of(file.encoded(self.after))
         _remove_folders(self.receipt)
         receipts.drop(file.path, self.keys)
+        for other in self.others:
+            receipts.keep(file.path, other.keys, other.receipt)
 
 
 def planned_install(place: Place, name: str, launch: Launch) -> Change:
@@ -136,11 +156,93 @@ def planned_removal(place: Place, name: str, root: Path) -> Change:
     plainly = file.document.removing(keys).of(text)
     _check(place, plainly, keys, None)
     receipt = receipts.find(file.path, keys)
-    original = receipt.undone(text) if receipt else None
-    if receipt is None or original is None or not _same(place, original, plainly):
+    if receipt is None:
         return Change("removed", file, keys, plainly)
-    is_gone = receipt.made_file and not original
-    return Change("removed", file, keys, None if is_gone else original, receipt)
+    others = _others(file, keys)[:_MOST_REWOUND]
+    rewound = _rewound(place, text, _Installed(keys, found, receipt), others)
+    if rewound is None:
+        return Change("removed", file, keys, plainly)
+    original, later = rewound
+    after, again = _put_back(place, original, later, receipt)
+    is_gone = receipt.made_file and not after
+    return Change(
+        "removed", file, keys, None if is_gone else after, receipt, others=again
+    )
+
+
+def _others(file: SettingsFile, besides: tuple[str, ...]) -> list[_Installed]:
+    """The entries of other projects that we have put there."""
+    found = []
+    for keys, value in _entries(file.document.value, ()):
+        receipt = receipts.find(file.path, keys) if keys != besides else None
+        if receipt is not None:
+            found.append(_Installed(keys, value, receipt))
+    return found
+
+
+def _entries(
+    value: dict[str, Any], above: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """What could be entries of ours, wherever a client keeps such."""
+    for key, inner in value.items():
+        if entry_root(inner) is not None:
+            yield (*above, key), inner
+        elif isinstance(inner, dict) and len(above) < _DEEPEST:
+            yield from _entries(inner, (*above, key))
+
+
+def _rewound(
+    place: Place, text: str, entry: _Installed, others: list[_Installed]
+) -> tuple[str, list[_Installed]] | None:
+    """*text* before *entry* came, and which of *others* came later, in their order.
+
+    What came later may stand in the middle of what *entry* changed. None if somebody
+    else has written there.
+    """
+    original = _undone(place, text, entry)
+    if original is not None:
+        return original, []
+    for other in reversed(others):
+        before = _undone(place, text, other)
+        if before is not None:
+            rest = [each for each in others if each is not other]
+            rewound = _rewound(place, before, entry, rest)
+            if rewound is not None:
+                return rewound[0], [*rewound[1], other]
+    return None
+
+
+def _undone(place: Place, text: str, entry: _Installed) -> str | None:
+    """*text* as it was before *entry*, if that means the same but for the entry."""
+    original = entry.receipt.undone(text)
+    if original is None:
+        return None
+    plainly = _parsed(place, text).removing(entry.keys).of(text)
+    try:
+        is_same = _same(place, original, plainly, entry.keys[:-1])
+    except NotJson:  # others have come since, and rest on it
+        return None
+    return original if is_same else None
+
+
+def _put_back(
+    place: Place, text: str, entries: list[_Installed], first: Receipt
+) -> tuple[str, tuple[_Installed, ...]]:
+    """*text* with *entries*, and what each has now changed; *first* was before them."""
+    again: list[_Installed] = []
+    for each in entries:
+        edit = _parsed(place, text).adding(each.keys, each.value)
+        made = first if not again else None
+        receipt = Receipt(
+            text[edit.start : edit.end],
+            edit.new,
+            made is not None and made.made_file,
+            made.made_folders if made is not None else (),
+        )
+        text = edit.of(text)
+        _check(place, text, each.keys, each.value)
+        again.append(_Installed(each.keys, each.value, receipt))
+    return text, tuple(again)
 
 
 def entry_root(entry: Any) -> str | None:
@@ -176,7 +278,8 @@ def _added(
     folders = tuple(str(folder) for folder in file.path.parents if not folder.is_dir())
     made_file = file.content is None
     receipt = Receipt(before[edit.start : edit.end], edit.new, made_file, folders)
-    return Change("added", file, keys, text, receipt)
+    is_first = not _others(file, keys)
+    return Change("added", file, keys, text, receipt, is_first)
 
 
 def _updated(
@@ -215,12 +318,12 @@ def _check(place: Place, text: str, keys: tuple[str, ...], wanted: Any) -> None:
     raise refused(place.file, "It is written in a way we do not dare to edit.")
 
 
-def _same(place: Place, one: str, other: str) -> bool:
-    """Whether two texts mean the same, but for what is empty where servers are."""
+def _same(place: Place, one: str, other: str, keys: tuple[str, ...]) -> bool:
+    """Whether two texts mean the same, but for what is empty at *keys*."""
     values = []
     for text in (one, other):
         value = _parsed(place, text).value
-        _prune(value, place.keys)
+        _prune(value, keys)
         values.append(value)
     return values[0] == values[1]
 

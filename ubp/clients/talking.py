@@ -107,8 +107,7 @@ class Conversation:
 
     async def tell(self, method: str) -> None:
         """Send a notification; a server that has ended says so when it is asked."""
-        with suppress(anyio.BrokenResourceError):
-            await self._send({"jsonrpc": "2.0", "method": method})
+        await self._send({"jsonrpc": "2.0", "method": method})
 
     async def collect_log(self, stream: ByteReceiveStream) -> None:
         """Read the log to its end; a server whose log is not read stands still."""
@@ -122,7 +121,8 @@ class Conversation:
         self._log_ended.set()
 
     async def _send(self, message: dict[str, Any]) -> None:
-        await self._input.send(json.dumps(message).encode() + b"\n")
+        with suppress(anyio.BrokenResourceError):  # what it said last is still to come
+            await self._input.send(json.dumps(message).encode() + b"\n")
 
     async def _message(self) -> dict[str, Any]:
         try:

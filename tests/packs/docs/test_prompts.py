@@ -75,6 +75,8 @@ async def test_freshness_is_checked_where_sources_changed(
     other = await told(client, "ubp_check_freshness", filepath="keys.md")
 
     assert "nothing is out of date" in before
+    assert "ask me which" in before
+    assert "ask me which" not in after + other
     assert "auth.md is possibly_stale: src/auth.py modified" in after
     assert "nothing is out of date" in other
 

@@ -165,7 +165,8 @@ class GetCard(
 ):
     """Read a card: fields, latest notes, Markdown, and `hash` for ifMatch.
 
-    Of Markdown of more than 50,000 characters, `next_cursor` leads to the rest.
+    Of Markdown of more than 50,000 characters, 25,000 of Japanese, `next_cursor` leads
+    to the rest.
     """
 
     card_id: CardId

@@ -5,7 +5,15 @@ from typing import Annotated, Any, Literal
 import anyio.to_thread
 from msgspec import UNSET, Meta, Struct, field
 
-from ubp.amounts import MOST_CHARACTERS, Cursor, NextCursor, beginning, next_after
+from ubp.amounts import (
+    MOST_CHARACTERS,
+    Cursor,
+    NextCursor,
+    at_once,
+    beginning,
+    length,
+    next_after,
+)
 from ubp.packs.board import journal, moments
 from ubp.packs.board.arguments import BoardName, CardId, checked_id, checked_text
 from ubp.packs.board.board_lock import locked
@@ -81,7 +89,8 @@ class ListNotes(
 ):
     """Read the journal of a card, newest first.
 
-    Of notes of more than 50,000 characters together, `next_cursor` leads to the rest.
+    Of notes of more than 50,000 characters together, 25,000 of Japanese, `next_cursor`
+    leads to the rest.
     """
 
     card_id: CardId
@@ -124,9 +133,11 @@ async def list_notes(ctx: Context, args: ListNotes) -> Notes:
 
 def _part(notes: list[dict[str, Any]], begin: int) -> Notes:
     """The notes from *begin* on that are not too much at once, one at least."""
-    end, left = begin, MOST_CHARACTERS
+    end, left = begin, at_once(MOST_CHARACTERS)
+    if left is None:
+        return Notes(items=notes[begin:], next_cursor=UNSET)
     for note in notes[begin:]:
-        left -= len(str(note.get("text", "")))
+        left -= length(str(note.get("text", "")))
         if left < 0 and end > begin:
             break
         end += 1

@@ -9,7 +9,9 @@ from ubp.amounts import (
     MOST_CHARACTERS,
     Cursor,
     NextCursor,
+    at_once,
     beginning,
+    length,
     next_after,
     part_of_text,
 )
@@ -23,6 +25,9 @@ from ubp.toolkit import Context, Effect, phase, tool
 
 __all__ = ("get_context", "get_page")
 
+_MOST_OF_TEXT = MOST_CHARACTERS // 2
+"""It is told twice: as a whole, and by section."""
+
 _MOST_LINKS = 200
 """Told with a page, either way."""
 
@@ -30,7 +35,7 @@ _MOST_LINKS = 200
 class GetPage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Read a page, its links both ways and whether it is stale.
 
-    Whole, up to 50,000 characters; of a longer one, `next_cursor` leads to the rest,
+    Of more than 25,000 characters, 12,500 of Japanese, `next_cursor` leads to the rest,
     which comes without the links. Of more than 200 links either way, `more_links` were
     left out; `ubp_get_graph` with the page as `center` and a `depth` of 1 has them all.
     """
@@ -115,15 +120,17 @@ def _part(sections: list[Section], begin: int) -> tuple[list[Section], str | Uns
 
     Whole ones, but for one that is too long for any part: that comes in pieces.
     """
+    left, start = at_once(_MOST_OF_TEXT), 0
+    if left is None:
+        return sections, UNSET
     there = sum(len(each.content) for each in sections)
     taken: list[Section] = []
-    left, start = MOST_CHARACTERS, 0
     for section in sections:
         end = start + len(section.content)
         if end > begin or not begin:
             skipped = max(0, begin - start)
             content = section.content[skipped:]
-            if len(content) > left and taken:
+            if length(content) > left and taken:
                 return taken, next_after(start, there)
             piece, rest = part_of_text(content, None, left)
             taken.append(
@@ -133,7 +140,7 @@ def _part(sections: list[Section], begin: int) -> tuple[list[Section], str | Uns
             )
             if rest is not UNSET:
                 return taken, next_after(start + skipped + len(piece), there)
-            left -= len(piece)
+            left -= length(piece)
         start = end
     return taken, UNSET
 

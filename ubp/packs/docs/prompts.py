@@ -112,12 +112,15 @@ async def check_freshness(ctx: Context, args: CheckFreshness) -> Messages:
         for each in report.stale_documents
         if args.filepath in ("", each.filepath)
     ]
+    nothing = "By its source_refs nothing is out of date."
+    if not args.filepath:
+        nothing += " Do not read all pages instead, but ask me which to check."
     what = args.filepath or "the documentation"
     return _said(
         f"Check whether {what} still says what the source does.",
         _listed("Sources of these pages changed since they were written", told)
         if told
-        else "By its source_refs nothing is out of date.",
+        else nothing,
         "Read each page with ubp_get_page and the files in its stale_refs. Name every "
         "sentence that is no longer true, with the filepath and what is true now, and "
         "propose the new text; pages whose sources changed without effect need none. "

@@ -1,7 +1,7 @@
 """``ubp_search`` and ``ubp_fulltext_search``: find pages and sections."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 import apsw
 import msgspec
@@ -29,6 +29,7 @@ _MOST_LINKED = 20
 """Linked pages shown with one search result."""
 
 _SHOWN_SECTIONS = 3
+_ALWAYS_EXCERPTED = 3
 _LEAST_OF_BEST = 0.5
 
 _EXCERPTS = (240, 160, 80, 40, 20)
@@ -47,6 +48,8 @@ _MOST_COUNTED = 1_000
 """Waiting sections are counted no further: it would take longer than the search."""
 
 _NOTHING_EMBEDDED = "Nothing that fits is embedded yet."
+
+T = TypeVar("T")
 
 
 class SearchPages(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -189,17 +192,24 @@ def _search(
         )
         for ranked in found.pages
     ]
-    sections = shown.within(_bytes_for(question.limit) - size(results))
+    most = _bytes_for(question.limit)
+    sections = shown.within(most - size(results))
+    results = [
+        msgspec.structs.replace(result, sections=matched)
+        for result, matched in zip(results, sections, strict=True)
+    ]
+    if args.limit is UNSET:
+        results = _within(results, most)
     linked = [
         _linked_pages(db, ranked.page.id, depth, args.link_types)[:most_linked]
         if args.include_linked
         else UNSET
-        for ranked in found.pages
+        for ranked in found.pages[: len(results)]
     ]
     return SearchResults(
         results=[
-            msgspec.structs.replace(result, sections=matched, linked_pages=others)
-            for result, matched, others in zip(results, sections, linked, strict=True)
+            msgspec.structs.replace(result, linked_pages=others)
+            for result, others in zip(results, linked, strict=True)
         ],
         total_found=found.total,
         search_type="hybrid" if found.by_meaning else "fulltext_fallback",
@@ -224,11 +234,12 @@ class _Shown:
         self._pages = pages
 
     def within(self, most: int) -> list[list[MatchedSection]]:
-        """The sections of each page, in *most* bytes if one of each fits in them.
+        """The sections of each page, in *most* bytes if that can be.
 
-        The best page keeps all of its own for longest.
+        The best page keeps all of its own for longest; the best few keep an excerpt.
         """
         shown: list[list[MatchedSection]] = []
+        over = 0
         for excerpt in _EXCERPTS:
             shown = [self._sections(ranked, excerpt) for ranked in self._pages]
             over = size(shown) - most
@@ -238,7 +249,11 @@ class _Shown:
                         over -= size(sections[kept:])
                         del sections[kept:]
             if over <= 0:
-                break
+                return shown
+        for sections in reversed(shown[_ALWAYS_EXCERPTED:]):
+            if over > 0 and sections:
+                over -= size(sections[0].content)
+                sections[0] = msgspec.structs.replace(sections[0], content="")
         return shown
 
     def _sections(self, ranked: Ranked, excerpt: int) -> list[MatchedSection]:
@@ -260,6 +275,17 @@ class _Shown:
 def _bytes_for(limit: int) -> int:
     """How long the results of a search may be; longer if more were asked for."""
     return (MOST_BYTES_FOUND * max(limit, _USUAL_LIMIT)) // _USUAL_LIMIT - _ENVELOPE
+
+
+def _within(results: list[T], most: int) -> list[T]:
+    """The best of *results* that fit in *most* bytes, and one in any case.
+
+    All of them do, unless it is their paths and titles that are long.
+    """
+    kept = len(results)
+    while kept > 1 and size(results[:kept]) > most:
+        kept -= 1
+    return results[:kept]
 
 
 def _worth_showing(hits: Sequence[SectionHit]) -> list[SectionHit]:
@@ -334,6 +360,7 @@ def _fulltext(
     pages = queries.pages(db, {hit.page for hit in hits})
     texts = queries.section_texts(db, [hit.section for hit in hits])
     tokens = lexicon.tokens(args.query)
+    most = _bytes_for(args.limit)
     results: list[FulltextHit] = []
     for window in _WINDOWS:
         results = [
@@ -348,6 +375,8 @@ def _fulltext(
             )
             for hit in hits
         ]
-        if size(results) <= _bytes_for(args.limit):
+        if size(results) <= most:
             break
+    if args.limit == _USUAL_LIMIT:
+        results = _within(results, most)
     return results, total

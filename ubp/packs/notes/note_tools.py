@@ -37,7 +37,7 @@ class NoteNotFound(CallerError):
 class GetNote(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Read one note.
 
-    Whole, up to 50,000 characters; of a longer one, `next_cursor` leads to the rest.
+    Of more than 50,000 characters, 25,000 of Japanese, `next_cursor` leads to the rest.
     """
 
     file_path: FilePath

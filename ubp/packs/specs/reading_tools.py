@@ -25,7 +25,8 @@ class GetSection(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     The whole text is there where the source's policy allows it, else an excerpt.
     Where an id is used twice, `section_id` is `page#id`. Of a text of more than
-    50,000 characters, `next_cursor` leads to the rest of `fulltext`.
+    50,000 characters, 25,000 of Japanese, `next_cursor` leads to the rest of
+    `fulltext`.
     """
 
     language: LanguageName
