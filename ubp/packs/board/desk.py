@@ -12,10 +12,10 @@ from ubp.packs.board.committing import (
     ChangedMeanwhile,
     commit,
     finish_what_was_begun,
-    folder_for,
+    refuse_links,
 )
 from ubp.packs.board.contents import Body, changed_content
-from ubp.packs.board.failures import BoardUnavailable, Conflict, Denied
+from ubp.packs.board.failures import BoardUnavailable, Conflict, Denied, NotFound
 from ubp.packs.board.indexes import CARDS, Indexes
 from ubp.packs.board.view import KANBAN, LARGEST_CARD, Snapshot, View
 from ubp.telemetry import get_logger
@@ -66,7 +66,7 @@ class Desk:
                 log.debug("board.changed_meanwhile")
                 self.view.look_again()
             except FileNotFoundError:
-                raise BoardUnavailable("There is no board any more.") from None
+                raise NotFound("There is no board here.") from None
         raise Conflict(
             "The card is being changed by somebody else all the time.",
             hint="Try again in a moment.",
@@ -216,12 +216,12 @@ class Sheet:
         return not (self.kanban / place).exists()
 
     def folder(self, place: str) -> str:
-        """The folder *place*, made if need be.
+        """The folder *place*, which is made when something goes there.
 
         Raises:
             Denied: It leads elsewhere.
         """
-        folder_for(self.kanban, place)
+        refuse_links(self.kanban, place)
         return place
 
 
