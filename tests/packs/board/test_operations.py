@@ -3,14 +3,14 @@
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from boards_on_disk import NOBODY, Hands, ulid
 
 from ubp import atomic_files
 from ubp.errors import UbpError
-from ubp.packs.board import committing, operations
+from ubp.packs.board import committing, operations, view
 from ubp.packs.board.boards import Board
 from ubp.packs.board.contents import Body
 from ubp.packs.board.desk import Desk
@@ -327,6 +327,31 @@ def test_a_card_that_is_moved_by_hand_at_the_last_moment_is_found_again(
 
     assert placed.column == "doing"
     assert hands.values(ONE)["lane"] == "x"
+
+
+@pytest.mark.parametrize("to", ["doing", "backlog"])
+def test_a_card_that_goes_past_whoever_looks_is_seen_once(
+    hands: Hands, monkeypatch: pytest.MonkeyPatch, to: str
+) -> None:
+    here = {"doing": "backlog", "backlog": "doing"}[to]
+    ident = hands.card(3, "Three", here)
+    board = hands.board()
+    board.view.snapshot()
+    moves = [hands.file(ident)]
+    plain = view.View._look_into
+
+    def looked(self: view.View, place: str, *given: Any, **named: Any) -> Any:
+        found = plain(self, place, *given, **named)
+        if moves and place in ("backlog", "doing"):
+            path = moves.pop()
+            path.rename(hands.kanban / to / path.name)
+        return found
+
+    monkeypatch.setattr(view.View, "_look_into", looked)
+    snapshot = board.view.snapshot()
+
+    assert snapshot.cards[ident].column == to
+    assert ident not in snapshot.duplicates
 
 
 @pytest.mark.parametrize("name", ["バックログ", "नया", "กำลังทำ", "é"])
