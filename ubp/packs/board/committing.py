@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from ubp import atomic_files
-from ubp.packs.board.failures import BoardUnavailable, Denied
+from ubp.packs.board.failures import Denied, refused
 from ubp.packs.board.names import is_column_name, parsed
 from ubp.packs.board.ulids import new_ulid, ulid_or_none
 
@@ -36,6 +36,8 @@ __all__ = (
 
 NOTE = ".change"
 """Names in ``.kanban`` with a leading dot are ours."""
+
+_UNCHANGED = "A file of the board cannot be changed."
 
 _TEMPORARY = ".tmp"
 _ATTEMPTS = 5
@@ -103,7 +105,7 @@ def commit(kanban: Path, changes: Sequence[Change]) -> None:
         step("forget")
         (kanban / NOTE).unlink(missing_ok=True)
     except OSError as error:
-        raise _refused(error) from None
+        raise refused(_UNCHANGED, error) from None
 
 
 def finish_what_was_begun(kanban: Path) -> bool:
@@ -123,7 +125,7 @@ def finish_what_was_begun(kanban: Path) -> bool:
             if _is_temporary(name):
                 (kanban / name).unlink(missing_ok=True)
     except OSError as error:
-        raise _refused(error) from None
+        raise refused(_UNCHANGED, error) from None
     return found
 
 
@@ -379,7 +381,7 @@ def folder_for(kanban: Path, place: str) -> Path:
         try:
             folder.mkdir(exist_ok=True)
         except OSError as error:
-            raise _refused(error) from None
+            raise refused(_UNCHANGED, error) from None
     return folder
 
 
@@ -436,10 +438,3 @@ def refuse_read_only(path: Path) -> None:
             cause="Its permissions say that it is not to be changed.",
             hint="Change its permissions, or leave it as it is.",
         )
-
-
-def _refused(error: OSError) -> BoardUnavailable | Denied:
-    reason = f"{error.strerror or 'input/output error'}."
-    if isinstance(error, PermissionError):
-        return Denied("A file of the board cannot be changed.", cause=reason)
-    return BoardUnavailable("A file of the board cannot be changed.", cause=reason)

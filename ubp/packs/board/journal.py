@@ -10,7 +10,7 @@ import msgspec
 
 from ubp.packs.board import moments
 from ubp.packs.board.committing import folder_for, refuse_read_only
-from ubp.packs.board.failures import BoardUnavailable, Denied
+from ubp.packs.board.failures import refused
 from ubp.packs.board.inside import read_inside
 from ubp.packs.board.view import KANBAN
 
@@ -46,14 +46,8 @@ def append(kanban: Path, ident: str, note: dict[str, Any]) -> str:
             _write_whole(descriptor, line, size)
         finally:
             os.close(descriptor)
-    except PermissionError as error:
-        raise Denied(
-            "The note cannot be written.", cause=f"{error.strerror}."
-        ) from None
     except OSError as error:
-        raise BoardUnavailable(
-            "The note cannot be written.", cause=f"{error.strerror}."
-        ) from None
+        raise refused("The note cannot be written.", error) from None
     return stamp
 
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from ubp.packs.board.board_lock import locked
 from ubp.packs.board.cards import Card, read_card
 from ubp.packs.board.committing import NOTE, Change, finish_what_was_begun
-from ubp.packs.board.failures import BoardUnavailable, Denied, NotFound
+from ubp.packs.board.failures import BoardUnavailable, Denied, NotFound, refused
 from ubp.packs.board.inside import read_inside
 from ubp.packs.board.names import DONE, column_key, is_column_name, parsed
 from ubp.packs.board.rules import FILE_NAME, Rules, parsed_rules, unreadable_rules
@@ -197,10 +197,7 @@ class View:
                 changed = self._look_until_settled(heard, every_file=everything)
             except OSError as error:
                 self._heard |= {""}
-                reason = f"{error.strerror or 'input/output error'}."
-                raise BoardUnavailable(
-                    "The board cannot be read.", cause=reason
-                ) from None
+                raise refused("The board cannot be read.", error) from None
             if everything:
                 self._looked_at_files = time.monotonic()
             if changed or not self._is_known:
