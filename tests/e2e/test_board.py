@@ -203,6 +203,20 @@ def test_a_card_is_found_by_its_words_once_the_index_has_it(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
+def test_a_server_mends_indexes_that_went_wrong_while_there_was_none(
+    tmp_path: Path,
+) -> None:
+    hands = Hands(tmp_path)
+    hands.card(1, parent=ulid(2))
+    hands.card(2)
+    hands.write("cards.ndjson", "")
+
+    with serving(tmp_path, "--packs", "board"):
+        eventually(lambda: len(hands.index("cards.ndjson")) == 2)
+        eventually(lambda: len(hands.index("relations.ndjson")) == 1)
+
+
+@pytest.mark.slow
 def test_the_page_follows_what_is_done_by_hand_though_nobody_asks(
     tmp_path: Path,
 ) -> None:

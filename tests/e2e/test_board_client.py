@@ -10,6 +10,8 @@ import pytest
 from boards_on_disk import NOBODY, Hands, ulid
 from clients import PATIENCE, Client, eventually, serving
 
+from ubp.packs.board import boards
+
 pytestmark = pytest.mark.slow
 
 Pair = tuple[Hands, Client]
@@ -189,7 +191,14 @@ def test_roots_decide_which_boards_there_are(tmp_path: Path) -> None:
 
         found = client.call("kanban_list", board="other")["items"]
         assert [item["cardId"] for item in found] == [ulid(1)]
+        ident = found[0]["uris"]["state"].split("/")[2]
+        for name in (ident, str(other.root), "../many/other"):
+            assert client.call("kanban_list", board=name)["items"] == found
         assert refused(client, "kanban_new", title="x") == "permission-denied"
+        away = str(own.root)
+        assert refused(client, "kanban_list", board=away) == "permission-denied"
+        away = boards.Board(own.root).id
+        assert refused(client, "kanban_list", board=away) == "not-found"
         (tmp_path / "many/empty").mkdir()
         empty = str(tmp_path / "many/empty")
         assert refused(client, "kanban_list", board=empty) == "not-found"

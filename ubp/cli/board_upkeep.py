@@ -11,7 +11,7 @@ from ubp.cli.terminal import counted
 from ubp.errors import UbpError
 from ubp.packs.board import compacting, rendering
 from ubp.packs.board.boards import Board, default_board
-from ubp.packs.board.failures import NotFound
+from ubp.packs.board.failures import no_board
 from ubp.packs.board.linting import findings
 from ubp.protocol.replies import categorised
 
@@ -22,13 +22,7 @@ def _board(app: App, place: str | None, *, must_exist: bool = True) -> Board:
     project = app.project()
     board = default_board(project if place is None else project.with_board(place))
     if must_exist and not board.view.exists():
-        raise categorised(
-            NotFound(
-                "There is no board here.",
-                cause="The folder has no .kanban.",
-                hint="Run `ubp board new TITLE` to make one, or name it with --board.",
-            )
-        )
+        raise categorised(no_board())
     return board
 
 

@@ -52,9 +52,10 @@ def without_times(files: dict[str, str]) -> dict[str, str]:
     kept = "2024-05-06T07:08:09Z"
     return {
         "done" if path.startswith("done/20") and kept not in text else path: "\n".join(
-            line
+            "completed_at: then"
+            if line.startswith("completed_at") and kept not in line
+            else line
             for line in text.splitlines()
-            if not line.startswith("completed_at") or kept in line
         )
         for path, text in files.items()
     }

@@ -3,14 +3,15 @@
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from boards_on_disk import NOBODY, Hands, ulid
 
 from ubp import atomic_files
 from ubp.errors import UbpError
-from ubp.packs.board import committing, operations
+from ubp.packs.board import committing, operations, view
+from ubp.packs.board.boards import Board
 from ubp.packs.board.contents import Body
 from ubp.packs.board.desk import Desk
 from ubp.packs.board.failures import Conflict, Denied, InvalidValue, NotFound
@@ -32,6 +33,8 @@ def hands(tmp_path: Path) -> Hands:
 REFUSED: list[tuple[type[UbpError], Callable[[Desk], object]]] = [
     (Denied, lambda desk: operations.move(desk, ONE, "../x")),
     (Denied, lambda desk: operations.move(desk, ONE, "/etc")),
+    (Denied, lambda desk: operations.move(desk, ONE, "..")),
+    (Denied, lambda desk: operations.move(desk, ONE, "C:\\x")),
     (Denied, lambda desk: operations.move(desk, ONE, "generated")),
     (Denied, lambda desk: operations.move(desk, ONE, "Notes")),
     (Denied, lambda desk: operations.new(desk, "x", "a\\..\\b", {}, "")),
@@ -63,6 +66,24 @@ def test_what_cannot_be_is_refused_and_changes_nothing(
     assert sorted(p.name for p in hands.kanban.iterdir()) == ["backlog", "doing"]
 
 
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda desk: operations.move(desk, ONE, "doing"),
+        lambda desk: operations.done(desk, ONE),
+        lambda desk: operations.update(desk, ONE, {"lane": "x"}, None, None),
+        lambda desk: operations.set_relations(desk, [], [Edge("relates", TWO, ONE)]),
+    ],
+)
+def test_where_there_is_no_board_none_is_found_nor_made(
+    tmp_path: Path, work: Callable[[Desk], object]
+) -> None:
+    with pytest.raises(NotFound):
+        work(Board(tmp_path).desk)
+
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_column_that_is_a_link_is_never_written_to_nor_read(hands: Hands) -> None:
     outside = hands.root.parent / "outside"
     outside.mkdir()
@@ -90,6 +111,7 @@ def test_a_month_that_is_a_link_is_never_written_to(hands: Hands) -> None:
     "work",
     [
         lambda desk: operations.move(desk, ONE, "doing"),
+        lambda desk: operations.move(desk, ONE, "elsewhere"),
         lambda desk: operations.done(desk, ONE),
         lambda desk: operations.update(desk, ONE, {"lane": "x"}, None, None),
         lambda desk: operations.set_relations(desk, [], [Edge("relates", TWO, ONE)]),
@@ -105,15 +127,17 @@ def test_a_read_only_card_is_left_as_it_is(
         work(hands.board().desk)
 
     assert hands.files() == before
+    assert sorted(p.name for p in hands.kanban.iterdir()) == ["backlog", "doing"]
 
 
-def test_a_read_only_column_takes_no_cards(hands: Hands) -> None:
-    (hands.kanban / "doing").chmod(0o555)
+@pytest.mark.parametrize("folder", ["doing", "."])
+def test_a_read_only_folder_takes_no_cards(hands: Hands, folder: str) -> None:
+    (hands.kanban / folder).chmod(0o555)
     try:
         with pytest.raises(Denied):
             operations.move(hands.board().desk, ONE, "doing")
     finally:
-        (hands.kanban / "doing").chmod(0o755)
+        (hands.kanban / folder).chmod(0o755)
 
     assert hands.file(ONE).parent.name == "backlog"
 
@@ -303,6 +327,31 @@ def test_a_card_that_is_moved_by_hand_at_the_last_moment_is_found_again(
 
     assert placed.column == "doing"
     assert hands.values(ONE)["lane"] == "x"
+
+
+@pytest.mark.parametrize("to", ["doing", "backlog"])
+def test_a_card_that_goes_past_whoever_looks_is_seen_once(
+    hands: Hands, monkeypatch: pytest.MonkeyPatch, to: str
+) -> None:
+    here = {"doing": "backlog", "backlog": "doing"}[to]
+    ident = hands.card(3, "Three", here)
+    board = hands.board()
+    board.view.snapshot()
+    moves = [hands.file(ident)]
+    plain = view.View._look_into
+
+    def looked(self: view.View, place: str, *given: Any, **named: Any) -> Any:
+        found = plain(self, place, *given, **named)
+        if moves and place in ("backlog", "doing"):
+            path = moves.pop()
+            path.rename(hands.kanban / to / path.name)
+        return found
+
+    monkeypatch.setattr(view.View, "_look_into", looked)
+    snapshot = board.view.snapshot()
+
+    assert snapshot.cards[ident].column == to
+    assert ident not in snapshot.duplicates
 
 
 @pytest.mark.parametrize("name", ["バックログ", "नया", "กำลังทำ", "é"])

@@ -1,5 +1,6 @@
 """columns.toml, what is pending, templates, pages and lint: pure parts of a board."""
 
+import errno
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,7 +12,13 @@ from hypothesis import strategies as st
 from ubp.packs.board import journal, operations, rendering
 from ubp.packs.board.board_lock import locked
 from ubp.packs.board.committing import replace_derived
-from ubp.packs.board.failures import Conflict, InvalidValue
+from ubp.packs.board.failures import (
+    BoardUnavailable,
+    Conflict,
+    Denied,
+    InvalidValue,
+    refused,
+)
 from ubp.packs.board.linting import Finding, findings
 from ubp.packs.board.names import file_name, parsed, slug_of
 from ubp.packs.board.pending import Pending, Telling
@@ -263,3 +270,19 @@ def test_rules_that_cannot_be_read_count_again_when_they_can(tmp_path: Path) -> 
     )
     hands.write("columns.toml", "")
     assert view.snapshot(every_file=True).rules.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (errno.EACCES, Denied),
+        (errno.EPERM, Denied),
+        (errno.EROFS, Denied),
+        (errno.ENOSPC, BoardUnavailable),
+        (errno.EIO, BoardUnavailable),
+    ],
+)
+def test_what_may_not_be_written_is_denied_and_what_cannot_be_is_a_fault(
+    code: int, kind: type[Exception]
+) -> None:
+    assert isinstance(refused("No.", OSError(code, "why")), kind)

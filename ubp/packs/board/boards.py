@@ -101,6 +101,12 @@ def open_board(root: Path) -> Board:
         return board
 
 
+def _opened(ident: str) -> Board | None:
+    """The board of this id, if it was opened before; None if not."""
+    with _turn:
+        return next((board for board in _open.values() if board.id == ident), None)
+
+
 def known_board(name: str) -> Board | None:
     """The board of this id or name, if it was opened before; None if not."""
     with _turn:
@@ -153,9 +159,17 @@ def _found(project: Project, roots: Sequence[Path] | None, given: str | None) ->
     own = default_board(project)
     real = _real(roots or ())
     if given in (None, "", ".", MAIN, LOCAL):
-        if real and not _is_inside(own.root, real):
+        if not _may_be_used(own, own, real):
             raise Denied("The server's own board is outside the client's roots.")
         return own
+    # Roots may be large: they are not looked through for an id that is known, nor for
+    # a path.
+    opened = _opened(given)
+    if opened and _may_be_used(opened, own, real) and opened.view.exists():
+        return open_board(opened.root)
+    if "/" in given or os.sep in given:
+        allowed = [own] if _may_be_used(own, own, real) else []
+        return _at(project, given, allowed, real)
     allowed = _allowed(project, roots)
     called = [board for board in allowed if given in (board.id, board.name)]
     if len(called) > 1:
@@ -166,6 +180,10 @@ def _found(project: Project, roots: Sequence[Path] | None, given: str | None) ->
     if called:
         return called[0]
     return _at(project, given, allowed, real)
+
+
+def _may_be_used(board: Board, own: Board, roots: Sequence[Path]) -> bool:
+    return _is_inside(board.root, roots) if roots else board is own
 
 
 def _at(

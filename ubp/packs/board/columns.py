@@ -79,7 +79,7 @@ def _known(snapshot: Snapshot) -> dict[str, str]:
 
 def _checked_key(name: str) -> str:
     parts = _SEPARATORS.split(name)
-    if len(parts) > 1 and (".." in parts or not parts[0]):
+    if ".." in parts or (len(parts) > 1 and (not parts[0] or parts[0].endswith(":"))):
         raise Denied(f"The column {shortened(name)!r} would leave the board.")
     if column_key(name) in RESERVED:
         raise Denied(f"{name!r} is a folder of the board itself, not a column.")

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from ubp import atomic_files
-from ubp.packs.board.failures import BoardUnavailable, Denied
+from ubp.packs.board.failures import Denied, refused
 from ubp.packs.board.names import is_column_name, parsed
 from ubp.packs.board.ulids import new_ulid, ulid_or_none
 
@@ -29,11 +29,15 @@ __all__ = (
     "commit",
     "finish_what_was_begun",
     "folder_for",
+    "refuse_links",
+    "refuse_read_only",
     "replace_derived",
 )
 
 NOTE = ".change"
 """Names in ``.kanban`` with a leading dot are ours."""
+
+_UNCHANGED = "A file of the board cannot be changed."
 
 _TEMPORARY = ".tmp"
 _ATTEMPTS = 5
@@ -84,6 +88,8 @@ def commit(kanban: Path, changes: Sequence[Change]) -> None:
     try:
         for each in changes:
             _refuse_read_only(kanban, each)
+        for each in changes:
+            _folder_of(kanban, each.target)
         if len(changes) == 1 and changes[0].is_one_step:
             _carry_out(kanban, changes[0])
             return
@@ -99,7 +105,7 @@ def commit(kanban: Path, changes: Sequence[Change]) -> None:
         step("forget")
         (kanban / NOTE).unlink(missing_ok=True)
     except OSError as error:
-        raise _refused(error) from None
+        raise refused(_UNCHANGED, error) from None
 
 
 def finish_what_was_begun(kanban: Path) -> bool:
@@ -119,7 +125,7 @@ def finish_what_was_begun(kanban: Path) -> bool:
             if _is_temporary(name):
                 (kanban / name).unlink(missing_ok=True)
     except OSError as error:
-        raise _refused(error) from None
+        raise refused(_UNCHANGED, error) from None
     return found
 
 
@@ -368,49 +374,67 @@ def folder_for(kanban: Path, place: str) -> Path:
         Denied: One of them is, or is no folder, or may not be written to.
         BoardUnavailable: The disk refuses.
     """
+    refuse_links(kanban, place)
+    folder = kanban
+    for name in place.split("/"):
+        folder /= name
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise refused(_UNCHANGED, error) from None
+    return folder
+
+
+def refuse_links(kanban: Path, place: str) -> None:
+    """Let *place* be a folder, or one that can be made.
+
+    Raises:
+        Denied: A part of it is a link, or no folder.
+    """
     folder = kanban
     for name in place.split("/"):
         folder /= name
         try:
             mode = folder.lstat().st_mode
         except FileNotFoundError:
-            try:
-                folder.mkdir(exist_ok=True)
-            except OSError as error:
-                raise _refused(error) from None
-            continue
+            return
         if stat.S_ISLNK(mode) or not stat.S_ISDIR(mode):
             raise Denied(
                 f"{name!r} is not a folder of the board.",
                 cause="It is a symbolic link, or a file; a column is a folder.",
                 hint="Make it a folder, or use another column.",
             )
-    return folder
 
 
 def _refuse_read_only(kanban: Path, change: Change) -> None:
-    paths = [(kanban / change.target).parent]
+    folder = (kanban / change.target).parent
+    while folder != kanban and not folder.exists():
+        folder = folder.parent  # in it the others are going to be made
+    paths = [kanban, folder]
     if change.source is not None:
         source = kanban / change.source
         paths += [source, source.parent]
     for path in paths:
         try:
-            info = path.lstat()
+            refuse_read_only(path)
         except FileNotFoundError:
             raise ChangedMeanwhile from None  # moved or deleted by somebody
-        if stat.S_ISLNK(info.st_mode):
-            raise Denied(f"{path.name} is a symbolic link, which is never written to.")
-        # Whoever may do everything is still told by the mode what is not wanted.
-        if not info.st_mode & 0o222 or not os.access(path, os.W_OK):
-            raise Denied(
-                f"{path.name} is read-only.",
-                cause="Its permissions say that it is not to be changed.",
-                hint="Change its permissions, or leave it as it is.",
-            )
 
 
-def _refused(error: OSError) -> BoardUnavailable | Denied:
-    reason = f"{error.strerror or 'input/output error'}."
-    if isinstance(error, PermissionError):
-        return Denied("A file of the board cannot be changed.", cause=reason)
-    return BoardUnavailable("A file of the board cannot be changed.", cause=reason)
+def refuse_read_only(path: Path) -> None:
+    """Let *path* be something that is there to be written to.
+
+    Raises:
+        Denied: It is not, or it is a link.
+        FileNotFoundError: It is not there.
+    """
+    mode = path.lstat().st_mode
+    if stat.S_ISLNK(mode):
+        raise Denied(f"{path.name} is a symbolic link, which is never written to.")
+    # Whoever may do everything is still told by the mode what is not wanted.
+    if not mode & 0o222 or not os.access(path, os.W_OK):
+        raise Denied(
+            f"{path.name} is read-only.",
+            cause="Its permissions say that it is not to be changed.",
+            hint="Change its permissions, or leave it as it is.",
+        )

@@ -12,10 +12,10 @@ from ubp.packs.board.committing import (
     ChangedMeanwhile,
     commit,
     finish_what_was_begun,
-    folder_for,
+    refuse_links,
 )
 from ubp.packs.board.contents import Body, changed_content
-from ubp.packs.board.failures import BoardUnavailable, Conflict, Denied
+from ubp.packs.board.failures import Conflict, no_board, refused
 from ubp.packs.board.indexes import CARDS, Indexes
 from ubp.packs.board.view import KANBAN, LARGEST_CARD, Snapshot, View
 from ubp.telemetry import get_logger
@@ -66,7 +66,7 @@ class Desk:
                 log.debug("board.changed_meanwhile")
                 self.view.look_again()
             except FileNotFoundError:
-                raise BoardUnavailable("There is no board any more.") from None
+                raise no_board() from None
         raise Conflict(
             "The card is being changed by somebody else all the time.",
             hint="Try again in a moment.",
@@ -110,7 +110,7 @@ class Desk:
         """Write the indexes anew.
 
         Raises:
-            BoardUnavailable: The disk refuses.
+            Denied, BoardUnavailable: The disk refuses.
         """
         try:
             with locked(self._kanban):
@@ -118,22 +118,13 @@ class Desk:
                 snapshot = self.view.as_found(every_file=True)
                 self._indexes.rebuild(snapshot, cards=cards, relations=relations)
         except OSError as error:
-            reason = f"{error.strerror or 'input/output error'}."
-            raise BoardUnavailable(
-                "The indexes cannot be written.", cause=reason
-            ) from None
+            raise refused("The indexes cannot be written.", error) from None
 
     def _make(self) -> None:
         try:
             self._kanban.mkdir(exist_ok=True)
-        except PermissionError as error:
-            raise Denied(
-                "The board cannot be made.", cause=f"{error.strerror}."
-            ) from None
         except OSError as error:
-            raise BoardUnavailable(
-                "The board cannot be made.", cause=f"{error.strerror}."
-            ) from None
+            raise refused("The board cannot be made.", error) from None
 
 
 class Sheet:
@@ -165,7 +156,7 @@ class Sheet:
 
         Raises:
             ChangedMeanwhile: Not what we took it for.
-            BoardUnavailable: It cannot be read.
+            Denied, BoardUnavailable: It cannot be read.
             Conflict: It is too large.
         """
         path = self.kanban.parent / card.path
@@ -173,14 +164,8 @@ class Sheet:
             content = path.read_bytes()
         except FileNotFoundError:
             raise ChangedMeanwhile from None
-        except PermissionError as error:
-            raise Denied(
-                f"{card.path} cannot be read.", cause=f"{error.strerror}."
-            ) from None
         except OSError as error:
-            raise BoardUnavailable(
-                f"{card.path} cannot be read.", cause=f"{error.strerror}."
-            ) from None
+            raise refused(f"{card.path} cannot be read.", error) from None
         if len(content) > LARGEST_CARD:
             raise Conflict(
                 f"{card.path} is too large to be changed as a card.",
@@ -216,12 +201,12 @@ class Sheet:
         return not (self.kanban / place).exists()
 
     def folder(self, place: str) -> str:
-        """The folder *place*, made if need be.
+        """The folder *place*, which is made when something goes there.
 
         Raises:
             Denied: It leads elsewhere.
         """
-        folder_for(self.kanban, place)
+        refuse_links(self.kanban, place)
         return place
 
 

@@ -1,8 +1,18 @@
 """What can go wrong with a board."""
 
+import errno
+
 from ubp.errors import CallerError, ServiceError
 
-__all__ = ("BoardUnavailable", "Conflict", "Denied", "InvalidValue", "NotFound")
+__all__ = (
+    "BoardUnavailable",
+    "Conflict",
+    "Denied",
+    "InvalidValue",
+    "NotFound",
+    "no_board",
+    "refused",
+)
 
 
 class InvalidValue(CallerError):
@@ -46,3 +56,20 @@ class BoardUnavailable(ServiceError):
     code = "board.unavailable"
     cause = "A file or folder of the board cannot be read or written."
     hint = "Check the permissions of .kanban and the room on the disk."
+
+
+def no_board() -> NotFound:
+    return NotFound(
+        "There is no board here.",
+        cause="The folder has no .kanban.",
+        hint="Run `ubp board new TITLE` to make one, or name it with --board.",
+    )
+
+
+def refused(message: str, error: OSError) -> BoardUnavailable | Denied:
+    """What *error* of the system is to whoever asked."""
+    cause = f"{error.strerror or 'input/output error'}."
+    if isinstance(error, PermissionError) or error.errno == errno.EROFS:
+        hint = "Check the permissions of .kanban and what is in it."
+        return Denied(message, cause=cause, hint=hint)
+    return BoardUnavailable(message, cause=cause)

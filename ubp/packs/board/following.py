@@ -93,6 +93,8 @@ class Follower:
                     await self._look()
                     self._pending.forget()
                 begun()
+                # Nobody may have been here while cards were changed by hand.
+                await anyio.to_thread.run_sync(self._desk.heal_indexes)
                 try:
                     while True:
                         stir: Stir | None = None

@@ -1,6 +1,7 @@
 """The notes of a card: one line of JSON each, in ``notes/<id>.ndjson``."""
 
 import os
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,8 @@ from typing import Any
 import msgspec
 
 from ubp.packs.board import moments
-from ubp.packs.board.committing import folder_for
-from ubp.packs.board.failures import BoardUnavailable, Denied
+from ubp.packs.board.committing import folder_for, refuse_read_only
+from ubp.packs.board.failures import refused
 from ubp.packs.board.inside import read_inside
 from ubp.packs.board.view import KANBAN
 
@@ -29,11 +30,15 @@ def append(kanban: Path, ident: str, note: dict[str, Any]) -> str:
         Denied, BoardUnavailable: It cannot be written.
     """
     folder = folder_for(kanban, _FOLDER)
+    file = folder / f"{ident}.ndjson"
+    for path in (folder, file):
+        with suppress(FileNotFoundError):
+            refuse_read_only(path)
     stamp = moments.written(moments.now(), exact=True)
     line = msgspec.json.encode({"ts": stamp, **note}) + b"\n"
     flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
     try:
-        descriptor = os.open(folder / f"{ident}.ndjson", flags, 0o666)
+        descriptor = os.open(file, flags, 0o666)
         try:
             size = os.fstat(descriptor).st_size
             if size and os.pread(descriptor, 1, size - 1) != b"\n":
@@ -41,14 +46,8 @@ def append(kanban: Path, ident: str, note: dict[str, Any]) -> str:
             _write_whole(descriptor, line, size)
         finally:
             os.close(descriptor)
-    except PermissionError as error:
-        raise Denied(
-            "The note cannot be written.", cause=f"{error.strerror}."
-        ) from None
     except OSError as error:
-        raise BoardUnavailable(
-            "The note cannot be written.", cause=f"{error.strerror}."
-        ) from None
+        raise refused("The note cannot be written.", error) from None
     return stamp
 
 

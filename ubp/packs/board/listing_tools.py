@@ -11,7 +11,7 @@ from ubp.packs.board.arguments import BoardName, CardId, Priority, checked_id
 from ubp.packs.board.boards import Board, board_for
 from ubp.packs.board.cards import Card, trait
 from ubp.packs.board.columns import columns_called
-from ubp.packs.board.failures import BoardUnavailable, NotFound
+from ubp.packs.board.failures import NotFound, refused
 from ubp.packs.board.queries import Words
 from ubp.packs.board.searching import cards_with, words_of
 from ubp.packs.board.states import state_of
@@ -216,13 +216,11 @@ def markdown_of(board: Board, card: Card) -> str:
 
     Raises:
         NotFound: It is gone.
-        BoardUnavailable: It cannot be read.
+        Denied, BoardUnavailable: It cannot be read.
     """
     try:
         return (board.root / card.path).read_bytes().decode("utf-8", "replace")
     except FileNotFoundError:
         raise NotFound(f"There is no card {card.id} any more.") from None
     except OSError as error:
-        raise BoardUnavailable(
-            f"{card.path} cannot be read.", cause=f"{error.strerror}."
-        ) from None
+        raise refused(f"{card.path} cannot be read.", error) from None

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ubp.packs.board.board_lock import locked
 from ubp.packs.board.committing import folder_for, replace_derived
-from ubp.packs.board.failures import BoardUnavailable, InvalidValue
+from ubp.packs.board.failures import InvalidValue, refused
 from ubp.packs.board.inside import read_inside
 from ubp.packs.board.names import DONE, column_key
 from ubp.packs.board.templates import TemplateError, filled
@@ -106,7 +106,7 @@ def write_pages(kanban: Path, snapshot: Snapshot) -> str:
     Raises:
         InvalidValue: The template cannot be used. Nothing was written.
         Conflict: Others change the board for too long.
-        BoardUnavailable: The disk refuses.
+        Denied, BoardUnavailable: The disk refuses.
     """
     pages = {"board.md": rendered(kanban, snapshot)}
     progress = progress_of(snapshot)
@@ -121,10 +121,7 @@ def write_pages(kanban: Path, snapshot: Snapshot) -> str:
             for name, text in pages.items():
                 _write(kanban, folder / name, text.encode())
     except OSError as error:
-        reason = f"{error.strerror or 'input/output error'}."
-        raise BoardUnavailable(
-            "The board's page cannot be written.", cause=reason
-        ) from None
+        raise refused("The board's page cannot be written.", error) from None
     return BOARD_FILE
 
 

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from ubp.packs.board.board_lock import locked
 from ubp.packs.board.cards import Card, read_card
 from ubp.packs.board.committing import NOTE, Change, finish_what_was_begun
-from ubp.packs.board.failures import BoardUnavailable, Denied, NotFound
+from ubp.packs.board.failures import BoardUnavailable, Denied, NotFound, refused
 from ubp.packs.board.inside import read_inside
 from ubp.packs.board.names import DONE, column_key, is_column_name, parsed
 from ubp.packs.board.rules import FILE_NAME, Rules, parsed_rules, unreadable_rules
@@ -42,6 +42,9 @@ look the same, so it is looked at again. A tick is ten milliseconds at most."""
 
 _DEEPEST = 8
 """Folders within folders of a column."""
+
+_MORE_LOOKS = 5
+"""Until a card that was nowhere, or in two places, is taken to be so."""
 
 LARGEST_CARD = 16 * 1024 * 1024
 
@@ -191,13 +194,10 @@ class View:
                 or (due and not (self._listeners and self._trusts))
             )
             try:
-                changed = self._look(heard, every_file=everything)
+                changed = self._look_until_settled(heard, every_file=everything)
             except OSError as error:
                 self._heard |= {""}
-                reason = f"{error.strerror or 'input/output error'}."
-                raise BoardUnavailable(
-                    "The board cannot be read.", cause=reason
-                ) from None
+                raise refused("The board cannot be read.", error) from None
             if everything:
                 self._looked_at_files = time.monotonic()
             if changed or not self._is_known:
@@ -283,6 +283,19 @@ class View:
         return True
 
     # -- looking -----------------------------------------------------------------------
+
+    def _look_until_settled(self, heard: Collection[str], *, every_file: bool) -> bool:
+        """Look, and once more if a card may have gone past us from folder to folder."""
+        changed = more = self._look(heard, every_file=every_file)
+        for _ in range(_MORE_LOOKS):
+            if not more or not self._is_in_doubt():
+                break
+            more = self._look((), every_file=False)
+        return changed
+
+    def _is_in_doubt(self) -> bool:
+        """Whether a card of which something is different is nowhere, or twice."""
+        return any(len(self._by_id.get(ident, ())) != 1 for ident in self._touched)
 
     def _look(self, heard: Collection[str], *, every_file: bool) -> bool:
         """Bring what is known in line with the disk; whether anything was different."""
