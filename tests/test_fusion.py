@@ -4,7 +4,15 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ubp.fusion import FOREIGN, GRAPH, Calibration, Facts, score, words_signal
+from ubp.fusion import (
+    FOREIGN,
+    GRAPH,
+    Calibration,
+    Facts,
+    common,
+    score,
+    words_signal,
+)
 from ubp.languages import Language
 
 share = st.floats(0, 1)
@@ -205,14 +213,43 @@ def test_the_lack_of_words_is_forgiven_only_to_what_is_in_another_language() -> 
         assert foreign - own == pytest.approx((1 - GRAPH) * 0.3 * FOREIGN * abroad)
 
 
-def test_words_that_are_all_there_outweigh_a_model_that_is_weaker_than_they() -> None:
-    scale = Calibration(0.35, 0.65, literal=0.6)
+def test_words_that_tell_outweigh_a_model_that_is_weaker_than_they() -> None:
+    weaker = Calibration(0.35, 0.65, literal=0.6)
+
+    assert Facts(0.7, 0.65, weaker).meaning == pytest.approx(0.7 * 0.4)
+    assert Facts(0.7, 0.65, Calibration(0.35, 0.65)).meaning == pytest.approx(0.7)
+
+
+def test_a_weaker_model_counts_the_more_the_more_pages_have_the_words() -> None:
+    weaker = Calibration(0.35, 0.65, literal=0.6)
     weights = [
-        Facts(0.7, 0.65, scale, covered=covered).meaning for covered in (0.0, 0.5, 1.0)
+        Facts(0.6, 0.65, weaker, common=each).meaning for each in (0, 1 / 6, 0.4, 1)
     ]
 
-    assert weights == pytest.approx([0.7, 0.7 * (1 - 0.6 / 2), 0.7 * 0.4])
-    assert Facts(0.7, 0.65, Calibration(0.35, 0.65), covered=1.0).meaning == 0.7
+    assert weights == pytest.approx([0.6 * 0.4, 0.6, 0.6 * 1.6, 0.6 * 1.6])
+    assert Facts(0.9, 0.65, weaker, common=1).meaning == 1
+
+
+def test_a_model_as_good_as_words_counts_the_same_however_common_they_are() -> None:
+    equal = Calibration(0.35, 0.65)
+
+    assert {Facts(0.7, 0.65, equal, common=each).meaning for each in (0, 0.2, 1)} == {
+        0.7
+    }
+
+
+def test_words_are_common_if_others_have_nearly_as_many_of_them() -> None:
+    assert common([1.0], 1) == 0
+    assert common([], 5) == 0
+    assert common([0.3], 5) == 0
+    assert common([1.0, 0.4, 0.2], 5) == 0
+    assert common([1.0, 0.6, 0.2], 5) == pytest.approx(0.25)
+    assert common([0.5] * 5, 5) == 1
+
+
+@given(st.lists(share), st.integers(0, 9))
+def test_how_common_words_are_is_a_share(coverages: list[float], others: int) -> None:
+    assert 0 <= common(coverages, len(coverages) + others) <= 1
 
 
 def test_being_near_says_nothing_where_nothing_is_close() -> None:

@@ -9,16 +9,18 @@ nothing of a name it has never read, and words nothing of a question that uses o
 ones. But a model shows it: where nothing it knows is close, the closest is far. So
 
     trust   = 0 at *unrelated*, 1 at *related*, by the similarity of the closest result
-    meaning = alpha * (1 + trust) / 2 * min(1, 2 * (1 - missing))
-              * (1 - literal * covered)
+    telling = 1 - 3 * common, and 0 at least
+    weight  = alpha * (1 + literal * (1 - abroad) * (1 - 2 * telling)), and 1 at most
+    meaning = weight * (1 + trust) / 2 * min(1, 2 * (1 - missing))
     near    = similarity / closest, and missing * words at least
     fit     = words; in another language, FOREIGN * √trust * abroad of the way to near
     score   = (1 - GRAPH) * (meaning * near + (1 - meaning) * fit) + GRAPH * proximity
 
 *unrelated*, *related* and *literal* belong to the model and the language of the
-question. *covered* is the worth of the words that the best page has in that of all
-words asked for: where a model is weaker than words that are all there, *literal* lets
-them outweigh it. *missing* is the share of sections that
+question. *common* is the share of the other results that have nearly as many of the
+words as the best one: words that everything has tell nothing. Where a model is weaker
+than words that tell, *literal* lets them outweigh it, and it them where they do not.
+*missing* is the share of sections that
 have no vector, because they wait for it or because the model cannot read them: where
 most have none, the closest of the others is no answer, and having none says nothing.
 Words cannot match across languages, so nearness makes up for the lack of them in a
@@ -29,11 +31,20 @@ All numbers were chosen by measurement on relevance sets; see docs/search-qualit
 """
 
 import math
+from collections.abc import Collection
 from typing import NamedTuple
 
 from ubp.languages import Language
 
-__all__ = ("FOREIGN", "GRAPH", "Calibration", "Facts", "score", "words_signal")
+__all__ = (
+    "FOREIGN",
+    "GRAPH",
+    "Calibration",
+    "Facts",
+    "common",
+    "score",
+    "words_signal",
+)
 
 GRAPH = 0.05
 """The weight of links: enough to order what is equal, and to bring in neighbours."""
@@ -41,6 +52,12 @@ GRAPH = 0.05
 FOREIGN = 0.5
 """How far being near makes up for words that are those of another language, where
 everything that is close is in that language and the model is sure."""
+
+_COMMON = 3.0
+"""Where a third of all has the words, they tell nothing."""
+
+_NEARLY = 0.5
+"""Who has this share of the words that the best has, has nearly as many."""
 
 
 class _Words(NamedTuple):
@@ -69,7 +86,7 @@ class Calibration(NamedTuple):
     related: float
     """Where the best result is this close, it is most likely an answer."""
     literal: float = 0.0
-    """What words that are all there take from the weight of meaning."""
+    """What words that tell take from the weight of meaning, and others add to it."""
 
     def trust(self, closest: float) -> float:
         """How far the model is to be trusted whose closest result is this close."""
@@ -103,8 +120,9 @@ class Facts(NamedTuple):
     """The share of what is searched that has no vector."""
     abroad: float = 0.0
     """The share of what is close that is in another language than the question."""
-    covered: float = 0.0
-    """The worth of the words the best result has in that of all words asked for."""
+    common: float = 0.0
+    """The share of the other results that have nearly as many of the words as the best
+    one."""
 
     @property
     def trust(self) -> float:
@@ -117,8 +135,21 @@ class Facts(NamedTuple):
         if self.closest <= 0:
             return 0.0
         present = min(1.0, 2 * (1 - self.missing))
-        beside_words = 1 - self.calibration.literal * self.covered
-        return self.alpha * (1 + self.trust) / 2 * present * beside_words
+        telling = max(0.0, 1 - _COMMON * self.common)
+        # Of what is in another language its words say nothing either way.
+        literal = self.calibration.literal * (1 - self.abroad)
+        weight = min(1.0, self.alpha * (1 + literal * (1 - 2 * telling)))
+        return weight * (1 + self.trust) / 2 * present
+
+
+def common(coverages: Collection[float], total: int) -> float:
+    """The share of *total* results that have nearly as many words as the best has.
+
+    *coverages* are of those that have any; the best itself does not count.
+    """
+    least = _NEARLY * max(coverages, default=0.0)
+    others = sum(each > least for each in coverages) - 1
+    return max(0, others) / max(1, total - 1)
 
 
 def words_signal(share: float, coverage: float, language: Language) -> float:

@@ -42,7 +42,7 @@ class Scale(Struct, frozen=True):
     unrelated: float
     related: float
     literal: float = 0.0
-    """How far words that are all there outweigh the model (``ubp/fusion.py``)."""
+    """How far words that tell something outweigh the model (``ubp/fusion.py``)."""
 
 
 class Model(Struct, frozen=True, kw_only=True):
@@ -101,7 +101,7 @@ DEFAULT = Model(
     size=83_500_000,
     unrelated=0.35,
     related=0.65,
-    scales=(Scale("ja", 0.33, 0.78, literal=0.7),),
+    scales=(Scale("ja", 0.33, 0.78, literal=0.5),),
 )
 
 CATALOGUE = (

@@ -178,9 +178,9 @@ def test_words_of_anything_are_an_answer_and_all_of_them_cover_everything(
 ) -> None:
     db = with_pages({f"{number}.md": text for number, text in enumerate(texts)})
 
-    found, uncounted, covered = by_words(db, query, None)
+    found, uncounted, common = by_words(db, query, None)
 
-    assert 0 <= covered <= 1 + 1e-9
+    assert 0 <= common <= 1
     for page in found.values():
         assert 0 <= page.signal <= 1 + 1e-9
         rows = [signal for _, signal in page.sections]

@@ -88,10 +88,10 @@ class Hybrid(NamedTuple):
 
 def find(db: apsw.Connection, blocks: Blocks, question: Question) -> Hybrid:
     """The pages that answer *question*, best first; equal ones by path."""
-    words, uncounted, covered = by_words(db, question.text, question.doc_type)
+    words, uncounted, common = by_words(db, question.text, question.doc_type)
     also = [row for page in words.values() for row, _ in page.sections]
     meaning, facts = _meaning(db, blocks, question, also)
-    facts = facts._replace(covered=covered)
+    facts = facts._replace(common=common)
     signals = {
         page: Signals(
             meaning[page].similarity if page in meaning else 0.0,

@@ -63,6 +63,7 @@ def by_meaning(
         among = {each.row for each in near}
         further = similar(db, model, PACK_NAME, values, set(also) - among)
     known = [each for each in (*near, *further) if each.similarity > 0]
+    known.sort(key=lambda each: (-each.similarity, each.row))
     page_of = queries.pages_of_sections(db, [each.row for each in known], None)
     foreign = vectors.in_other_languages(db, PACK_NAME, page_of, language)
     of_page: dict[int, list[tuple[int, float]]] = {}

@@ -192,6 +192,10 @@ _COUNT_PAGES = """
        AND page.id NOT IN (SELECT value FROM json_each(:besides))
 """
 
+_COUNT_ALL = """
+    SELECT count(*) FROM docs_page WHERE (:doc_type IS NULL OR doc_type = :doc_type)
+"""
+
 _ALL_SECTION_PAGES = "SELECT id, page_id FROM docs_section"
 
 _SECTIONS_OF_TYPE = """
@@ -371,6 +375,12 @@ def count_pages(
         "doc_type": doc_type,
     }
     count: int = db.execute(_COUNT_PAGES, values).get
+    return count
+
+
+def count_all(db: apsw.Connection, doc_type: str | None) -> int:
+    """How many pages there are."""
+    count: int = db.execute(_COUNT_ALL, {"doc_type": doc_type}).get
     return count
 
 

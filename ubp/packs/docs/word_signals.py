@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import apsw
 
-from ubp.fusion import words_signal
+from ubp.fusion import common, words_signal
 from ubp.languages import language_of
 from ubp.packs.docs import queries
 from ubp.packs.docs.page_signals import PageWords
@@ -47,8 +47,8 @@ class FoundByWords(NamedTuple):
 
     pages: dict[int, PageWords]
     uncounted: int
-    covered: float
-    """The coverage of the page that has most of the words."""
+    common: float
+    """The share of the other pages that have nearly as many words as the best."""
 
 
 class _Row(NamedTuple):
@@ -119,18 +119,19 @@ def by_words(db: apsw.Connection, question: str, doc_type: str | None) -> FoundB
     }
     best_row = max(raised.values(), default=0.0)
     pages: dict[int, PageWords] = {}
-    most_covered = 0.0
+    coverages: list[float] = []
     for page, rows in rows_of.items():
         covered = max(found[row].coverage for row in rows)
         coverage = 1.0 if page in called else covered
-        most_covered = max(most_covered, coverage)
+        coverages.append(coverage)
         shares = sorted(
             ((row, _share(raised[row], best_row)) for row in rows),
             key=lambda pair: (-pair[1], pair[0]),
         )
         signal = words_signal(_share(totals[page], most), coverage, language)
         pages[page] = PageWords(signal, tuple(shares))
-    return FoundByWords(pages, uncounted, most_covered)
+    total = queries.count_all(db, doc_type)
+    return FoundByWords(pages, uncounted, common(coverages, total))
 
 
 def _total(scores: Iterable[float]) -> float:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import apsw
 
 from ubp import fusion
-from ubp.fusion import Calibration, Facts, words_signal
+from ubp.fusion import Calibration, Facts, common, words_signal
 from ubp.languages import language_of
 from ubp.messages import QueryVector
 from ubp.packs.registry import queries
@@ -150,7 +150,9 @@ def _relevant(
     }
     found = {row for row, _, coverage in weighed if coverage >= _ENOUGH_WORDS}
     close, facts = _by_meaning(db, blocks, question, among, words.keys())
-    facts = facts._replace(covered=max((each.coverage for each in weighed), default=0))
+    looked_at = len(words.keys() | close.keys())
+    shares = [each.coverage for each in weighed]
+    facts = facts._replace(common=common(shares, looked_at))
     found |= {
         row
         for row, cosine in close.items()
