@@ -319,6 +319,15 @@ class RegistrySettings(Struct, frozen=True, kw_only=True):
         float,
         Meta(ge=1, le=36_500, description="The same for what is `private`."),
     ] = 365
+    confirmations: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=10,
+            description="Agents who have to approve of what is `network` before it is "
+            "for everybody.",
+        ),
+    ] = 0
     reject_at: Annotated[
         float,
         Meta(

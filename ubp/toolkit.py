@@ -428,6 +428,16 @@ class Skills:
     """Raises ``ResourceNotFound``."""
 
 
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Settings a pack keeps in its database, because what is stored depends on them."""
+
+    hold: Callable[[apsw.Connection, Settings], bool]
+    """Whether what is stored is as these settings want it."""
+    follow: Callable[[apsw.Connection, Settings], None]
+    """Make it so; called whenever the database is opened for writing."""
+
+
 class Restored(NamedTuple):
     """What a pack brought back into a new database."""
 
@@ -482,6 +492,7 @@ class Pack:
     hidden: Callable[[apsw.Connection], Collection[int]] | None = None
     """The rows among its passages that whoever asks may not know of: they are not
     counted."""
+    rules: Rules | None = None
     restore: Callable[[apsw.Connection], Restored] | None = None
     """Of a pack whose truth is the database: called whenever that is opened for
     writing, to bring back what it holds elsewhere too if the database is a new one."""

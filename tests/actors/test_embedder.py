@@ -4,7 +4,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +194,23 @@ async def test_what_waits_is_embedded_at_once(tiny: Path) -> None:
         assert rig.progress.not_embedded == ""
 
 
+async def test_what_may_not_be_known_of_is_embedded_and_not_counted(
+    tiny: Path,
+) -> None:
+    def last_page(db: apsw.Connection) -> list[int]:
+        newest: int = db.execute("SELECT max(row) FROM passage").get
+        return [newest]
+
+    [docs] = [pack for pack in discover() if pack.name == "docs"]
+    packs = [replace(docs, hidden=last_page)]
+    async with running(tiny, {"a.md": "cat", "b.md": "dog"}, packs=packs) as rig:
+        await rig.completed(2)
+        await rig.at_rest()
+
+        assert rig.progress.embedded == rig.progress.to_embed == 1
+        assert rig.progress.made == 1
+
+
 @pytest.mark.usefixtures("models")
 async def test_the_real_model_gives_vectors_that_mean_something(
     tmp_path: Path,
@@ -286,6 +303,7 @@ async def test_equal_texts_share_a_vector_and_a_renamed_page_costs_none(
 ) -> None:
     async with running(tiny, {"a.md": "# Cats\n\ncat", "b.md": "# Dogs\n\ndog"}) as rig:
         await rig.completed(2)
+        await rig.at_rest()
         before = len(rig.batches)
         await rig.session.write(writes.forget, "a.md")
         await rig.save("renamed.md", "# Cats\n\ncat")

@@ -255,3 +255,22 @@ def test_a_pipe_is_not_waited_for(kp: Kp, root: Path, name: str) -> None:
     refused = kp("contribute", str(root / name), code=1)
 
     assert refused["error"]["message"] == "VALIDATION_ERROR: it is not a file"
+
+
+def test_a_look_says_that_an_item_waits_to_be_confirmed(kp: Kp, root: Path) -> None:
+    file = written(root, "skill.md", good_skill_text("ledger"))
+    skill = kp("contribute", file)
+    assert len(kp("list", agent="ben")) == 1
+    more = "[registry]\nconfirmations = 1\n"
+    (root / "ubp.toml").write_text(OFF + more, encoding="utf-8")
+
+    assert kp("list", agent="ben") == kp("search", "ledger", agent="ben") == []
+
+    assert kp("show", skill["id"])["asked_visibility"] == "network"
+    shown = kp("show", skill["id"], as_json=False)
+    assert "org (network once it is confirmed), active" in shown
+    assert "Warning: It is visible to" in kp("contribute", file, as_json=False)
+    kp("export", "--out", str(root / "mine.json"))
+    kp("import", str(root / "mine.json"), agent="cid")
+    assert kp("show", skill["id"])["visibility"] == "org"
+    assert [each["visibility"] for each in kp("list", agent="cid")] == ["org"]

@@ -4,7 +4,7 @@ What is to be done is in the database, so nothing is lost when this ends at any 
 a nudge only says that it is worth looking.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -129,6 +129,7 @@ class Embedder:
         self._session = session
         self._project = project
         self._texts = {pack.name: pack.texts for pack in packs if pack.texts}
+        self._hidden = {pack.name: pack.hidden for pack in packs if pack.hidden}
         self._progress = progress
         self._again = again
         self._turn = turn
@@ -276,8 +277,9 @@ class Embedder:
             for (entry, _), each in zip(batch, found, strict=True)
         )
         wanted: bool = await self._change(VectorsMade(work.target.id, made))
-        self._progress.embedded += len(batch)
-        self._progress.made += len(batch)
+        told = await self._session.run(self._told, [entry for entry, _ in batch])
+        self._progress.embedded += told
+        self._progress.made += told
         log.debug("embed.batch", texts=len(batch))
         return wanted
 
@@ -299,7 +301,7 @@ class Embedder:
         if entries:
             none = tuple(MadeVectors(*entry, ()) for entry in entries)
             await self._change(VectorsMade(work.target.id, none))
-            self._progress.embedded += len(entries)
+            self._progress.embedded += await self._session.run(self._told, entries)
 
     async def _change(self, change: VectorChange) -> Any:
         return await ask(self._writer, change, within=_STORE_WITHIN)
@@ -338,7 +340,9 @@ class Embedder:
 
     def _waiting(self, db: apsw.Connection, target: ModelRow, limit: _AtOnce) -> _Next:
         """The next texts to embed, as they are in this state of the database."""
-        now = vectors.progress(db)
+        hidden = self._hidden_rows(db)
+        told = {**dict.fromkeys(self._texts, ()), **hidden} if hidden else None
+        now = vectors.progress(db, told)
         left = now.total - now.completed - now.skipped
         self._progress.to_embed = self._progress.embedded + left
         waiting = vectors.waiting(db, target, limit.texts)
@@ -361,6 +365,15 @@ class Embedder:
             if number and size > limit.characters:
                 return _Next(batch[:number], lost)
         return _Next(batch, lost)
+
+    def _told(self, db: apsw.Connection, entries: Sequence[Waiting]) -> int:
+        """How many of these whoever runs this process may know of."""
+        hidden = {pack: set(rows) for pack, rows in self._hidden_rows(db).items()}
+        return sum(entry.row not in hidden.get(entry.pack, ()) for entry in entries)
+
+    def _hidden_rows(self, db: apsw.Connection) -> dict[str, Collection[int]]:
+        found = {pack: rows(db) for pack, rows in self._hidden.items()}
+        return {pack: rows for pack, rows in found.items() if rows}
 
 
 async def _cancel_when(event: anyio.Event, scope: anyio.CancelScope) -> None:

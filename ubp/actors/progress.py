@@ -26,7 +26,8 @@ class Progress:
     settled: bool = False
     """Whether the index is as the comparison found the disk."""
     embedded: int = 0
-    """Texts that were given vectors, or found to have none."""
+    """Texts that were given vectors, or found to have none. Of those that whoever runs
+    this may know of, as the next two."""
     to_embed: int = 0
     """The same and those that still wait."""
     made: int = 0

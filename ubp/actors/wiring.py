@@ -39,6 +39,7 @@ from ubp.actors.supervisor import supervise
 from ubp.actors.tool_runner import ToolRunner
 from ubp.actors.watcher import Scan, Watcher
 from ubp.actors.writer import Writer
+from ubp.config import Settings
 from ubp.errors import IndexDamaged, innermost
 from ubp.messages import (
     FileEvent,
@@ -389,10 +390,16 @@ async def _embed(
             progress.not_embedded = "The embedder failed; the log says why."
 
 
-def prepare_database(db: apsw.Connection) -> None:
-    """Bring the schema up to date; of every pack, so enabling one needs nothing."""
+def prepare_database(db: apsw.Connection, settings: Settings | None = None) -> None:
+    """Bring the schema up to date; of every pack, so enabling one needs nothing.
+
+    And what is stored in line with *settings*, if any are given.
+    """
     migrations.apply(db, _schema())
     for pack in discover():
+        if pack.rules and settings and not pack.rules.hold(db, settings):
+            # Before anything is brought back, which is to follow them too.
+            pack.rules.follow(db, settings)
         if pack.restore is None:
             continue
         restored = pack.restore(db)
@@ -405,8 +412,11 @@ def prepare_database(db: apsw.Connection) -> None:
             )
 
 
-def _is_behind(db: apsw.Connection) -> bool:
-    return any(migrations.pending(db, each) for each in _schema())
+def _is_behind(db: apsw.Connection, settings: Settings) -> bool:
+    if any(migrations.pending(db, each) for each in _schema()):
+        return True
+    rules = [pack.rules for pack in discover() if pack.rules]
+    return not all(each.hold(db, settings) for each in rules)
 
 
 def _cannot_be_written(db: apsw.Connection) -> bool:
@@ -423,11 +433,13 @@ def _schema() -> list[migrations.Set]:
 async def readable(project: Project) -> AsyncIterator[Session]:
     """A session that only reads; a database of an older version is brought up first.
 
+    So is one of other settings, where these decide what is stored.
+
     Raises:
         IndexNotReady: There is no database yet.
     """
     async with reading(project.database) as session:
-        behind = await session.run(_is_behind)
+        behind = await session.run(_is_behind, project.settings)
         if not behind:
             yield session
             return
@@ -444,7 +456,7 @@ async def writable(
     """A session that may write, with the schema up to date."""
     await anyio.to_thread.run_sync(project.prepare)
     async with writing(project.database, damaged) as session:
-        await session.write(prepare_database)
+        await session.write(prepare_database, project.settings)
         yield session
 
 

@@ -177,9 +177,11 @@ def show(app: App, ident: str) -> None:
         content = encoded.decode()
     quality = f"{shown.quality_score:.2f} (computed {shown.computed_quality:.2f})"
     votes = f"{shown.positive} for and {shown.negative} against it"
+    asked = shown.asked_visibility
+    waits = f" ({asked} once it is confirmed)" if asked else ""
     head = (
         f"{shown.id}  {shown.kind}  by {shown.agent_id}",
-        f"{shown.visibility}, {shown.status}, quality {quality}, {votes}",
+        f"{shown.visibility}{waits}, {shown.status}, quality {quality}, {votes}",
     )
     said = [
         f"{each.validator}: {'valid' if each.valid else 'not valid'}"

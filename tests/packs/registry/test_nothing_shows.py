@@ -5,7 +5,7 @@ itself. Everything that can be asked is asked of both.
 """
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -52,13 +52,22 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
+CONFIRMED = "[registry]\nconfirmations = 1\n"
+
+
 async def common(agents: Agents) -> None:
     """What both worlds hold."""
     agents.becomes("cid", "three")
-    await agents.skill(good_skill_text("ledger-check", "The walrus of a ledger. " * 20))
-    await agents.skill(skill_text("ledger-walk", "Walk the ledger."))
-    await agents.share(trace())
-    await agents.share(full_pattern())
+    text = good_skill_text("ledger-check", "The walrus of a ledger. " * 20)
+    shared = [
+        await agents.skill(text),
+        await agents.skill(skill_text("ledger-walk", "Walk the ledger.")),
+        await agents.share(trace()),
+        await agents.share(full_pattern()),
+    ]
+    agents.becomes("col", "three")
+    for each in shared:
+        await agents.vote(each["id"], True)
     agents.becomes("bob", "two")
     await agents.share(change(procedure(), "name", "Walrus care"))
     await agents.skill(skill_text("own", "My walrus."), visibility="private")
@@ -79,13 +88,37 @@ async def secret(agents: Agents) -> None:
     await agents.vote(org["id"], valid=False, feedback="quux")
 
 
+async def unconfirmed(agents: Agents) -> None:
+    """The same for everybody, but nobody else has approved of it."""
+    agents.becomes("ann", "one")
+    for number in range(12):
+        text = "quux 秘密 walrus ledger figures. " * 20
+        await agents.skill(good_skill_text(f"ledger-secret-{number}", text))
+    for unit, ident in zip((trace(), pattern()), SECRET_IDS, strict=True):
+        await agents.share(change(unit, "id", ident))
+    other = await agents.share(change(pattern(), "id", GONE))
+    agents.becomes("amy", "one")
+    await agents.vote(other["id"], valid=False, feedback="quux")
+
+
+Hidden = Callable[[Agents], Awaitable[None]]
+KINDS = pytest.mark.parametrize(
+    ("hidden", "settings"), [(secret, ""), (unconfirmed, CONFIRMED)]
+)
+
+
 @asynccontextmanager
 async def world(
-    root: Path, monkeypatch: pytest.MonkeyPatch, *, with_secrets: bool
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    hidden: Hidden,
+    settings: str,
+    *,
+    with_secrets: bool,
 ) -> AsyncIterator[Agents]:
-    async with registry(root, monkeypatch) as agents:
+    async with registry(root, monkeypatch, settings) as agents:
         if with_secrets:
-            await secret(agents)
+            await hidden(agents)
         await common(agents)
         agents.becomes("bob", "two")
         yield agents
@@ -170,25 +203,36 @@ def commands(root: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
     return [plain(each) for each in (*printed, held and held[0])]
 
 
+@KINDS
 async def test_every_answer_is_the_same_with_and_without_secrets(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hidden: Hidden, settings: str
 ) -> None:
+    answers: list[list[tuple[str, str]]] = []
     for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-    async with world(tmp_path / "a", monkeypatch, with_secrets=False) as agents:
-        without = await everything(agents)
-    async with world(tmp_path / "b", monkeypatch, with_secrets=True) as agents:
-        with_them = await everything(agents)
+        root = tmp_path / name
+        root.mkdir()
+        async with world(
+            root, monkeypatch, hidden, settings, with_secrets=name == "b"
+        ) as agents:
+            answers.append(await everything(agents))
+    without, with_them = answers
 
     for one, other in zip(without, with_them, strict=True):
         assert one == other
 
 
+@KINDS
 def test_every_command_prints_the_same_with_and_without_secrets(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    hidden: Hidden,
+    settings: str,
 ) -> None:
     async def fill(root: Path, *, with_secrets: bool) -> None:
-        async with world(root, monkeypatch, with_secrets=with_secrets):
+        async with world(
+            root, monkeypatch, hidden, settings, with_secrets=with_secrets
+        ):
             pass
 
     for name in ("a", "b"):

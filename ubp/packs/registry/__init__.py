@@ -6,7 +6,7 @@ Its truth is the database; that of skills in watched folders is their files.
 from pathlib import Path
 
 from ubp.packs.registry import queries, writes
-from ubp.packs.registry.acting import unseen_rows, visible_counts
+from ubp.packs.registry.acting import RULES, unseen_rows, visible_counts
 from ubp.packs.registry.contribute_tools import contribute_knowledge, contribute_skill
 from ubp.packs.registry.contributions import Contribution
 from ubp.packs.registry.journal.writes import restore
@@ -55,6 +55,7 @@ PACK = Pack(
         settle=writes.settle,
         optimize=writes.optimize,
     ),
+    rules=RULES,
     restore=restore,
     resources=RESOURCES,
     prompts=PROMPTS,

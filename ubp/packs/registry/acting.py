@@ -5,15 +5,23 @@ from datetime import UTC, datetime, timedelta
 
 import apsw
 
-from ubp.config import acting_agent
-from ubp.packs.registry import queries
+from ubp.config import Settings, acting_agent
+from ubp.packs.registry import queries, writes
 from ubp.packs.registry.injection import Thresholds
 from ubp.packs.registry.queries import Viewer
 from ubp.packs.registry.writes import Retention
 from ubp.project import Project
 from ubp.store.ids import iso
+from ubp.toolkit import Rules
 
-__all__ = ("retention_of", "thresholds_of", "unseen_rows", "viewer", "visible_counts")
+__all__ = (
+    "RULES",
+    "retention_of",
+    "thresholds_of",
+    "unseen_rows",
+    "viewer",
+    "visible_counts",
+)
 
 
 def viewer() -> Viewer:
@@ -48,3 +56,15 @@ def _ago(days: float) -> str:
 def thresholds_of(project: Project) -> Thresholds:
     settings = project.settings.registry
     return Thresholds(settings.reject_at, settings.suspicious_at)
+
+
+def _hold(db: apsw.Connection, settings: Settings) -> bool:
+    return queries.confirmations(db) == settings.registry.confirmations
+
+
+def _follow(db: apsw.Connection, settings: Settings) -> None:
+    if not db.readonly("main"):
+        writes.require_confirmations(db, settings.registry.confirmations)
+
+
+RULES = Rules(hold=_hold, follow=_follow)

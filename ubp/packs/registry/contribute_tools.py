@@ -132,12 +132,22 @@ def _on_visibility(item: Contribution, stored: Stored) -> list[str]:
     Whoever left the argument out, with a skill that says nothing, may not mean
     the former.
     """
-    now, before = item.visibility, stored.before
+    now, before = stored.visibility, stored.before
+    warnings: list[str] = []
     if now == "org" and not viewer().org:
-        return ["Nobody else sees it: KP_ORG_ID does not say of which organisation."]
-    if before is None or not opens(before, now):
-        return []
-    return [f"It was visible to `{before}`, and is now visible to `{now}`."]
+        said = "Nobody else sees it: KP_ORG_ID does not say of which organisation."
+        warnings.append(said)
+    elif before is not None and opens(before, now):
+        said = f"It was visible to `{before}`, and is now visible to `{now}`."
+        warnings.append(said)
+    if stored.missing and now != item.visibility:
+        many = stored.missing
+        agents = "1 more agent confirms" if many == 1 else f"{many} more agents confirm"
+        warnings.append(f"It is visible to `org` only, until {agents} it.")
+    elif now != item.visibility:
+        said = "It is visible to `org` only: everybody sees another item of its id."
+        warnings.append(said)
+    return warnings
 
 
 async def _vector(ctx: Context, item: Contribution, who: Viewer) -> QueryVector | None:

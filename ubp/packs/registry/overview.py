@@ -38,7 +38,7 @@ class Feedback(Struct, frozen=True, kw_only=True):
     timestamp: str
 
 
-class Shown(Struct, frozen=True, kw_only=True):
+class Shown(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An item with all that may be known of it."""
 
     id: str
@@ -52,6 +52,8 @@ class Shown(Struct, frozen=True, kw_only=True):
     positive: int
     negative: int
     feedback: list[Feedback]
+    asked_visibility: str = ""
+    """Whom it was contributed for; only if not all of these see it yet."""
     content: Any
     """The text of a skill; a unit is an object."""
 
@@ -125,6 +127,7 @@ def show(db: apsw.Connection, who: Viewer, ident: str) -> Shown:
             Feedback(validator=by, valid=valid, feedback=said, timestamp=at)
             for by, valid, said, at in queries.feedback(db, item.row)
         ],
+        asked_visibility="" if item.asked == item.visibility else item.asked,
         content=item.content if item.kind == "skill" else _unit(db, item),
     )
 
@@ -160,7 +163,7 @@ def export(db: apsw.Connection, who: Viewer) -> Export:
             ExportedSkill(
                 id=item.ident,
                 name=item.name,
-                visibility=item.visibility,
+                visibility=item.asked,
                 content=item.content,
             )
             for item in items

@@ -27,6 +27,7 @@ __all__ = (
     "Viewer",
     "best",
     "closed_rows",
+    "confirmations",
     "counts",
     "feedback",
     "hidden",
@@ -87,6 +88,9 @@ class Item(NamedTuple):
     kind: str
     agent: str
     visibility: str
+    """Who may see it as things stand."""
+    asked: str
+    """Whom it is for; more, if it waits to be confirmed."""
     name: str
     domain: str | None
     content: str
@@ -157,6 +161,8 @@ _CLOSED_ROWS = f"""
      WHERE item.visibility <> 'network' AND {SEEN} = :seen
 """  # noqa: S608
 
+_CONFIRMATIONS = "SELECT confirmations FROM registry_rule"
+
 _BEST = f"""
     SELECT {_PLACED} FROM registry_item AS item
      WHERE {_ASKED_FOR} AND {_IN_DOMAIN}
@@ -171,7 +177,7 @@ _HIDDEN = f"""
 """  # noqa: S608
 
 _ITEM = """
-    item.id, item.ident, item.kind, item.agent, item.visibility, item.name,
+    item.id, item.ident, item.kind, item.agent, item.visibility, item.asked, item.name,
     item.domain, item.content, item.details, item.computed, item.reported,
     item.positive, item.negative, item.quality, item.status, item.created_at,
     item.updated_at, item.source
@@ -279,6 +285,12 @@ def closed_rows(db: apsw.Connection, viewer: Viewer, *, seen: bool) -> list[int]
     """What is not for everybody: that which the viewer may see, or may not."""
     asked = {**viewer._asdict(), "seen": seen}
     return [row for (row,) in db.execute(_CLOSED_ROWS, asked)]
+
+
+def confirmations(db: apsw.Connection) -> int:
+    """How many agents have to approve of an item before it is for everybody."""
+    number: int = db.execute(_CONFIRMATIONS).get
+    return number
 
 
 def best(
@@ -426,5 +438,5 @@ def _placed(row: Any) -> Placed:
 
 def _item(row: Any) -> Item:
     values = list(row)
-    values[8] = msgspec.json.decode(values[8])
+    values[9] = msgspec.json.decode(values[9])
     return Item(*values)

@@ -20,12 +20,18 @@ from ubp.packs.registry.journal.lines import Gone
 from ubp.packs.registry.journal.queries import item_at, item_in, merits_of, vote_of
 from ubp.packs.registry.passages import ItemTexts, digest_of
 from ubp.packs.registry.problems import Conflict, NotAllowed, NotFound
-from ubp.packs.registry.queries import SEEN, Viewer, item_of
+from ubp.packs.registry.queries import (
+    SEEN,
+    Viewer,
+    confirmations,
+    item_of,
+    item_texts,
+)
 from ubp.packs.registry.standing import Status, standing
 from ubp.packs.registry.text_index import PACK_NAME
 from ubp.packs.registry.unit_schema import Visibility, opens
 from ubp.store import vectors
-from ubp.store.connection import lasting
+from ubp.store.connection import lasting, transaction
 from ubp.store.ids import now
 from ubp.store.vectors import Passage
 
@@ -39,12 +45,15 @@ __all__ = (
     "Voted",
     "contribute",
     "count_votes",
+    "disclose",
     "forget",
     "index",
     "optimize",
     "rename",
+    "require_confirmations",
     "save",
     "settle",
+    "stand",
     "sweep",
     "vote",
 )
@@ -61,6 +70,10 @@ class Stored(NamedTuple):
     quality: float
     """After votes, if it has any."""
     changed: bool
+    visibility: Visibility
+    """Who may see it now; fewer than it is for, if it waits to be confirmed."""
+    missing: int
+    """Agents who have to approve of it before it is for everybody."""
     before: Visibility | None = None
     """Who could see its earlier version; None if it is the first."""
 
@@ -90,14 +103,16 @@ class Voted(NamedTuple):
 
 
 _SUBMITTED = """
-    SELECT id, ident, quality, visibility = :visibility
-           AND (visibility <> 'org' OR org = :org)
+    SELECT id, ident, quality, positive, visibility,
+           asked = :visibility AND (visibility <> 'org' OR org = :org)
       FROM registry_item
      WHERE submitted = :submitted AND agent = :agent AND kind = :kind
        AND source IS NULL
 """
 
-_VERSION = "SELECT id, ident, positive, negative, visibility FROM registry_item"
+_VERSION = """
+    SELECT id, ident, positive, negative, visibility, asked FROM registry_item
+"""
 _VERSION_OF = f"{_VERSION} WHERE id = ?"
 _SKILL_OF = f"""
     {_VERSION} WHERE agent = ? AND kind = 'skill' AND name = ? AND source IS NULL
@@ -111,20 +126,21 @@ _TAKEN = f"""
          WHERE item.ident = :ident AND item.agent <> :agent AND {SEEN})
 """  # noqa: S608
 
+# Who sees it is told by _DISCLOSE.
 INSERT = """
     INSERT INTO registry_item (
-        ident, kind, agent, org, visibility, name, domain, domain_key, content, details,
-        submitted, computed, reported, positive, negative, quality, status,
-        created_at, updated_at, source)
+        ident, kind, agent, org, visibility, asked, name, domain, domain_key,
+        content, details, submitted, computed, reported, positive, negative, quality,
+        status, created_at, updated_at, source)
     VALUES (
-        :ident, :kind, :agent, :org, :visibility, :name, :domain, :domain_key, :content,
-        :details, :submitted, :computed, :reported, 0, 0, :quality, :status,
+        :ident, :kind, :agent, :org, 'private', :asked, :name, :domain, :domain_key,
+        :content, :details, :submitted, :computed, :reported, 0, 0, :quality, :status,
         :created_at, :updated_at, :source)
 """
 
 _UPDATE = """
     UPDATE registry_item
-       SET kind = :kind, org = :org, visibility = :visibility, name = :name,
+       SET kind = :kind, org = :org, asked = :asked, name = :name,
            domain = :domain, domain_key = :domain_key, content = :content,
            details = :details, submitted = :submitted, computed = :computed,
            reported = :reported, quality = :quality, status = :status,
@@ -165,6 +181,36 @@ _SET_STANDING = """
        SET positive = ?, negative = ?, quality = ?, status = ? WHERE id = ?
 """
 
+# What is a file needs no confirmation: the project has named its folder. Of those that
+# have the same id one at most is for everybody, or who votes on one votes on the other.
+_DISCLOSE = """
+    UPDATE registry_item AS item
+       SET visibility = CASE
+           WHEN asked <> 'network' OR source IS NOT NULL THEN asked
+           WHEN positive < (SELECT confirmations FROM registry_rule) THEN 'org'
+           WHEN visibility <> 'network' AND EXISTS (
+                SELECT 1 FROM registry_item AS other
+                 WHERE other.ident = item.ident AND other.agent <> item.agent
+                   AND other.visibility = 'network') THEN 'org'
+           ELSE 'network'
+           END
+     WHERE id = ?
+    RETURNING visibility
+"""
+
+_VISIBILITY = "SELECT visibility FROM registry_item WHERE id = ?"
+_INDEXED = """
+    SELECT kind, name, domain, content, details FROM registry_item WHERE id = ?
+"""
+
+_REQUIRE = "UPDATE registry_rule SET confirmations = ?"
+_OTHERWISE_CONFIRMED = """
+    SELECT id, computed FROM registry_item
+     WHERE asked = 'network' AND source IS NULL
+       AND (visibility = 'network') <> (positive >= ?)
+     ORDER BY id
+"""
+
 _STANDINGS = f"""
     SELECT item.id, item.ident, item.computed, item.status, {SEEN}
       FROM registry_item AS item ORDER BY item.id
@@ -173,8 +219,8 @@ _STANDINGS = f"""
 _EXPIRED = f"""
     SELECT item.id, item.ident, {SEEN} FROM registry_item AS item
      WHERE item.source IS NULL
-       AND (item.visibility = 'org' AND item.updated_at < :org_until
-            OR item.visibility = 'private' AND item.updated_at < :private_until)
+       AND (item.asked = 'org' AND item.updated_at < :org_until
+            OR item.asked = 'private' AND item.updated_at < :private_until)
      ORDER BY item.id
 """  # noqa: S608
 
@@ -200,12 +246,13 @@ def contribute(
             **viewer._asdict(),
         }
         same = db.execute(_SUBMITTED, submitted).fetchone()
-        if same is not None and same[3]:
-            row, ident, current, _ = same
-            return Stored(row, ident, current, changed=False)
+        if same is not None and same[-1]:
+            row, ident, current, positive, sees, _ = same
+            missing = _missing(db, positive)
+            return Stored(row, ident, current, False, sees, missing)
         known = _version(db, same[0]) if same else _earlier(db, item, viewer)
         ident = known.ident if known else item.ident
-        if known is None or opens(known.visibility, item.visibility):
+        if known is None or opens(known.asked, item.visibility):
             _refuse_taken(db, ident, viewer)
         return _store(db, item, viewer, novelty, known)
 
@@ -239,6 +286,15 @@ def vote(
             *merits_of(db, item.row, viewer.agent),
         )
         return count_votes(db, item.row, item.computed)
+
+
+def require_confirmations(db: apsw.Connection, number: int) -> None:
+    """Let so many agents have to approve of an item before it is for everybody."""
+    with transaction(db):
+        db.execute(_REQUIRE, (number,))
+        rows: list[Any] = db.execute(_OTHERWISE_CONFIRMED, (number,)).fetchall()
+        for row, computed in rows:
+            count_votes(db, row, computed)
 
 
 def sweep(db: apsw.Connection, viewer: Viewer, keep: Retention) -> Swept:
@@ -304,6 +360,7 @@ class _Version(NamedTuple):
     positive: int
     negative: int
     visibility: Visibility
+    asked: Visibility
 
 
 def _version(db: apsw.Connection, row: int) -> _Version | None:
@@ -335,7 +392,7 @@ def _store(
         "kind": item.kind,
         "agent": viewer.agent,
         "org": viewer.org,
-        "visibility": item.visibility,
+        "asked": item.visibility,
         "name": item.name,
         "domain": item.domain,
         "domain_key": lexicon.fold(item.domain or ""),
@@ -360,7 +417,8 @@ def _store(
         if source is None:  # a file that is there is no deed of anybody
             reason = "skill" if item.kind == "skill" else "unit"
             db.execute(EARN, (viewer.agent, row, reason, at))
-    passage = index(db, row, item.texts, item.domain, item.tags, item.visibility)
+    sees = disclose(db, row)
+    passage = index(db, row, item.texts, item.domain, item.tags, sees)
     vectors.note(db, PACK_NAME, [passage])
     write_down(
         db,
@@ -368,7 +426,12 @@ def _store(
         *merits_of(db, row, viewer.agent),
     )
     before = known.visibility if known else None
-    return Stored(row, ident, stands.quality, changed=True, before=before)
+    missing = _missing(db, positive)
+    return Stored(row, ident, stands.quality, True, sees, missing, before)
+
+
+def _missing(db: apsw.Connection, positive: int) -> int:
+    return max(0, confirmations(db) - positive)
 
 
 def _earlier(
@@ -409,7 +472,7 @@ def index(
     texts: ItemTexts,
     domain: str | None,
     tags: Sequence[str],
-    visibility: str,
+    visibility: Visibility,
 ) -> Passage:
     """Let an item be found by its tags and words; and what to note to embed it."""
     db.execute(_DELETE_TAGS, (row,))
@@ -439,8 +502,27 @@ def _delete(db: apsw.Connection, row: int) -> Gone | None:
 
 
 def count_votes(db: apsw.Connection, row: int, computed: float) -> Voted:
-    """Count the votes on an item again, and let it stand as they say."""
+    """Count the votes on an item again, and let it stand and be seen as they say."""
+    voted = stand(db, row, computed)
+    before = db.execute(_VISIBILITY, (row,)).get
+    sees = disclose(db, row)
+    if sees != before:
+        kind, name, domain, content, details = db.execute(_INDEXED, (row,)).get
+        tags = msgspec.json.decode(details).get("tags", ())
+        _remove_words(db, row)
+        index(db, row, item_texts(kind, name, content), domain, tags, sees)
+    return voted
+
+
+def stand(db: apsw.Connection, row: int, computed: float) -> Voted:
+    """Count the votes on an item, and let it stand as they say."""
     positive, negative = db.execute(_COUNT_VOTES, (row,)).fetchone() or (0, 0)
     stands = standing(computed, positive, negative)
     db.execute(_SET_STANDING, (positive, negative, stands.quality, stands.status, row))
     return Voted(positive, negative, stands.quality, stands.status)
+
+
+def disclose(db: apsw.Connection, row: int) -> Visibility:
+    """Let an item be seen by those it is for, as far as it is confirmed; by whom."""
+    sees: Visibility = db.execute(_DISCLOSE, (row,)).get
+    return sees

@@ -11,7 +11,7 @@ from ubp.packs.registry.journal.lines import Entry, Item, Merit, Vote
 __all__ = ("everything", "item_at", "item_in", "merits_of", "vote_of")
 
 _ITEMS = """
-    SELECT ident, kind, agent, org, visibility, name, domain, content, details,
+    SELECT ident, kind, agent, org, asked, name, domain, content, details,
            submitted, computed, reported, created_at, updated_at, source
       FROM registry_item
 """

@@ -99,13 +99,15 @@ class _Whole:
 
 
 def _restore(db: apsw.Connection, whole: _Whole) -> int:
-    passages = {key: _restore_item(db, item) for key, item in whole.items.items()}
-    vectors.note(db, PACK_NAME, list(passages.values()))
-    rows = {key: passage.row for key, passage in passages.items()}
-    for key, row in rows.items():
+    passages: list[Passage] = []
+    rows: dict[Key, int] = {}
+    for key, item in whole.items.items():
+        rows[key] = row = _restore_item(db, item)
         for vote in whole.votes.get(key, {}).values():
             db.execute(writes.VOTE, (row, *msgspec.structs.astuple(vote)[2:]))
-        writes.count_votes(db, row, whole.items[key].computed)
+        writes.stand(db, row, item.computed)
+        passages.append(_index(db, row, item))
+    vectors.note(db, PACK_NAME, passages)
     for key, merit in whole.merits:
         if key in rows:  # or the line of the item is damaged
             values = (merit.earned_by, rows[key], merit.reason, merit.earned_at)
@@ -113,9 +115,10 @@ def _restore(db: apsw.Connection, whole: _Whole) -> int:
     return len(rows)
 
 
-def _restore_item(db: apsw.Connection, item: Item) -> Passage:
+def _restore_item(db: apsw.Connection, item: Item) -> int:
     values = msgspec.structs.asdict(item)
     values |= {
+        "asked": item.visibility,
         "domain_key": lexicon.fold(item.domain or ""),
         "details": msgspec.json.encode(item.details).decode(),
         "quality": item.computed,
@@ -123,9 +126,13 @@ def _restore_item(db: apsw.Connection, item: Item) -> Passage:
     }
     db.execute(writes.INSERT, values)
     row = db.last_insert_rowid()
-    texts = item_texts(item.kind, item.name, item.content)
-    tags = item.details.get("tags", ())
     if item.source is not None:
         # So that the next comparison reads it again, or finds that it is gone.
         files.fail(db, PACK_NAME, item.source, _NOT_READ, None)
-    return writes.index(db, row, texts, item.domain, tags, item.visibility)
+    return row
+
+
+def _index(db: apsw.Connection, row: int, item: Item) -> Passage:
+    texts = item_texts(item.kind, item.name, item.content)
+    tags = item.details.get("tags", ())
+    return writes.index(db, row, texts, item.domain, tags, writes.disclose(db, row))
