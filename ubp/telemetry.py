@@ -25,9 +25,10 @@ An event is a name, not a sentence, and its facts are fields:
                         the announcer, the service stops
     roots.unknown       the client did not say which folders we may use
     board.not_followed, board.not_rendered, board.not_healed,
-    board.changed_meanwhile
+    board.changed_meanwhile, board.kept_beside
                         a board could not be read, its page or indexes not written; a
-                        change was planned anew because somebody saved meanwhile
+                        change was planned anew because somebody saved meanwhile;
+                        a version was kept beside its card
     announce.failed     whether followed pages have changed could not be found out
     model.preparing, model.loaded, model.fault, model.lost, model.released,
     model.process_ended

@@ -120,9 +120,13 @@ def test_lint_says_what_is_wrong(shell: Shell) -> None:
     shell.hands.card(5, "Five", relates=[ulid(5)], parent=NOBODY)
     shell.hands.write("columns.toml", "columns = [\n")
 
+    kept = f".kanban/backlog/{ulid(5)}__saved-meanwhile-{ulid(6)}.txt"
+    shell.hands.write(kept.removeprefix(".kanban/"), "---\ntitle: By hand\n---\n")
+
     found = shell.value("lint", code=1)
 
-    assert [each["severity"] for each in found] == ["error", "error", "warn"]
+    assert [each["severity"] for each in found] == ["error", "error", "warn", "warn"]
+    assert kept in found[2]["message"]
     assert f"WARN self relates: {ulid(5)}" in shell.run("lint", code=1)
 
 

@@ -11,6 +11,7 @@ from ubp.cli.terminal import counted
 from ubp.errors import UbpError
 from ubp.packs.board import compacting, rendering
 from ubp.packs.board.boards import Board, default_board
+from ubp.packs.board.displaced import files_kept
 from ubp.packs.board.failures import no_board
 from ubp.packs.board.linting import findings
 from ubp.protocol.replies import categorised
@@ -48,7 +49,8 @@ def lint(app: App, fail_on: str, place: str | None) -> int:
     from rich.text import Text
 
     board = _board(app, place)
-    found = findings(board.view.snapshot())
+    snapshot = board.view.snapshot()
+    found = findings(snapshot, files_kept(board.view.kanban))
     lines = [Text(f"{each.severity.upper()} {each.message}") for each in found]
     app.terminal.show(found, *(lines or [Text("OK no issues")]))
     fails = any(fail_on == "warn" or each.severity == "error" for each in found)

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from boards_on_disk import Hands, ulid
 
-from ubp.packs.board import committing, operations
+from ubp.packs.board import committing, operations, steps
 from ubp.packs.board.contents import Body
 from ubp.packs.board.desk import Desk
 from ubp.packs.board.relations import Edge
@@ -95,7 +95,7 @@ def die(root: str, name: str, at: str) -> None:
             os._exit(9)
         left[0] -= 1
 
-    committing.step = step
+    steps.step = step
     OPERATIONS[name](Hands(Path(root)).board().desk)
     os._exit(0)
 

@@ -10,7 +10,7 @@ from boards_on_disk import NOBODY, Hands, ulid
 
 from ubp import atomic_files
 from ubp.errors import UbpError
-from ubp.packs.board import committing, operations, view
+from ubp.packs.board import committing, operations, steps, view
 from ubp.packs.board.boards import Board
 from ubp.packs.board.contents import Body
 from ubp.packs.board.desk import Desk
@@ -187,7 +187,7 @@ def test_a_save_at_the_last_moment_is_kept(
         if name == "exchange" and saves:
             path.write_text(path.read_text() + saves.pop())
 
-    monkeypatch.setattr(committing, "step", step)
+    monkeypatch.setattr(steps, "step", step)
 
     operations.update(hands.board().desk, ONE, {"lane": "x"}, Body("By tool."), None)
 
@@ -231,7 +231,7 @@ def test_one_failing_file_undoes_the_change_of_all(
             if len(replaced) == 2:
                 raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(committing, "step", step)
+    monkeypatch.setattr(steps, "step", step)
 
     with pytest.raises(UbpError):
         operations.set_relations(hands.board().desk, [], [Edge("relates", ONE, TWO)])

@@ -12,14 +12,17 @@ import os
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 from ubp import atomic_files
+from ubp.packs.board import steps
+from ubp.packs.board.cards import digest_of
+from ubp.packs.board.displaced import Replacement, put_back, settled_later
 from ubp.packs.board.failures import Denied, refused
-from ubp.packs.board.names import is_column_name, parsed
+from ubp.packs.board.inside import is_place_of_a_card
 from ubp.packs.board.ulids import new_ulid, ulid_or_none
 
 __all__ = (
@@ -40,7 +43,6 @@ NOTE = ".change"
 _UNCHANGED = "A file of the board cannot be changed."
 
 _TEMPORARY = ".tmp"
-_ATTEMPTS = 5
 
 
 class Change(Struct, frozen=True, kw_only=True):
@@ -63,11 +65,6 @@ class ChangedMeanwhile(Exception):
 
 _encode = msgspec.json.Encoder().encode
 _decoder = msgspec.json.Decoder(list[Change])
-
-
-def step(name: str) -> None:
-    """Called before every step that others can see; tests stop here."""
-    del name
 
 
 def commit(kanban: Path, changes: Sequence[Change]) -> None:
@@ -93,7 +90,7 @@ def commit(kanban: Path, changes: Sequence[Change]) -> None:
         if len(changes) == 1 and changes[0].is_one_step:
             _carry_out(kanban, changes[0])
             return
-        step("note")
+        steps.step("note")
         _write_note(kanban, changes)
         try:
             for each in changes:
@@ -102,7 +99,7 @@ def commit(kanban: Path, changes: Sequence[Change]) -> None:
             _take_back(kanban, changes)  # if that fails the note stays, for later
             (kanban / NOTE).unlink(missing_ok=True)
             raise
-        step("forget")
+        steps.step("forget")
         (kanban / NOTE).unlink(missing_ok=True)
     except OSError as error:
         raise refused(_UNCHANGED, error) from None
@@ -117,20 +114,29 @@ def finish_what_was_begun(kanban: Path) -> bool:
     found = False
     try:
         with os.scandir(kanban) as listing:
-            left = [entry.name for entry in listing if entry.name.startswith(".")]
+            left = {
+                entry.name: entry.is_file(follow_symlinks=False)
+                for entry in listing
+                if entry.name.startswith(".")
+            }
+        for name, is_file in left.items():
+            if is_file and _is_temporary(name):
+                (kanban / name).unlink(missing_ok=True)
+            elif is_file and settled_later(kanban, name):
+                found = True
         if NOTE in left:
             found = True
             _finish(kanban)
-        for name in left:
-            if _is_temporary(name):
-                (kanban / name).unlink(missing_ok=True)
     except OSError as error:
         raise refused(_UNCHANGED, error) from None
     return found
 
 
 def _is_temporary(name: str) -> bool:
-    """Whether it is one of ours: other programs save by way of such files, too."""
+    """Whether it is one that has held nothing but ours.
+
+    Other programs save by way of such files, too.
+    """
     ident = name.removeprefix(".").removesuffix(_TEMPORARY)
     return name.endswith(_TEMPORARY) and ulid_or_none(ident) == ident
 
@@ -158,24 +164,8 @@ def _noted(kanban: Path, note: Path) -> list[Change]:
         return []
     places = {place for each in changes for place in (each.source, each.target)}
     places.discard(None)
-    are_ours = all(_is_place_of_a_card(kanban, str(place)) for place in places)
+    are_ours = all(is_place_of_a_card(kanban, str(place)) for place in places)
     return changes if are_ours else []
-
-
-def _is_place_of_a_card(kanban: Path, place: str) -> bool:
-    """Whether a card can be at *place*: in a column, with no link on the way."""
-    *folders, name = place.split("/")
-    if not folders or not is_column_name(folders[0]) or parsed(name) is None:
-        return False
-    path = kanban
-    for each in (*folders, name):
-        is_plain = PurePath(each).parts == (each,) and not PurePath(each).drive
-        if each.startswith(".") or "\x00" in each or not is_plain:
-            return False
-        path /= each
-        if path.is_symlink():
-            return False
-    return True
 
 
 def _can_go_on(kanban: Path, change: Change) -> bool:
@@ -203,15 +193,15 @@ def _folder_of(kanban: Path, place: str) -> None:
 def _carry_out(kanban: Path, change: Change) -> None:
     target = kanban / change.target
     if change.source is None:
-        step("create")
+        steps.step("create")
         _create(kanban, target, change.after)
         return
     source = kanban / change.source
     if change.before != change.after:
-        step("replace")
+        steps.step("replace")
         _replace(kanban, source, change.before or b"", change.after)
     if source != target:
-        step("rename")
+        steps.step("rename")
         _rename(source, target)
 
 
@@ -284,7 +274,7 @@ def _temporary(kanban: Path, content: bytes, mode: int) -> Path:
 def _create(kanban: Path, target: Path, content: bytes) -> None:
     temporary = _temporary(kanban, content, 0o666)
     try:
-        step("appear")
+        steps.step("appear")
         if target.exists():
             raise ChangedMeanwhile
         temporary.rename(target)
@@ -304,30 +294,29 @@ def _replace(kanban: Path, path: Path, before: bytes, after: bytes) -> None:
             raise ChangedMeanwhile
     except FileNotFoundError:
         raise ChangedMeanwhile from None
+    what = Replacement(
+        path.name.partition("__")[0], digest_of(before), digest_of(after)
+    )
     temporary = _temporary(kanban, after, mode)
     try:
         temporary.chmod(mode)
-        step("exchange")
-        try:
-            exchanged = atomic_files.exchange(temporary, path)
-        except FileNotFoundError:
-            raise ChangedMeanwhile from None
-        if not exchanged:
+        temporary = temporary.rename(kanban / what.temporary_name)
+        steps.step("exchange")
+        if not atomic_files.exchange(temporary, path):
             temporary.replace(path)
             return
-        # What was there at the last moment is in our hands: if it is not what we have
-        # read, somebody saved meanwhile, and his file goes back to its place.
-        step("tidy")
-        found = temporary.read_bytes()
-        if found == before:
-            return
-        for _ in range(_ATTEMPTS):
-            atomic_files.exchange(temporary, path)
-            if temporary.read_bytes() in (after, found):
-                break
-        raise ChangedMeanwhile
-    finally:
+    except OSError as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, FileNotFoundError):
+            raise ChangedMeanwhile from None
+        raise
+    # What was there at the last moment is in our hands: if it is not what we have
+    # read, somebody saved meanwhile, and his file goes back to its place.
+    steps.step("tidy")
+    if temporary.read_bytes() != before:
+        put_back(temporary, path, what)
+        raise ChangedMeanwhile
+    temporary.unlink()
 
 
 def _rename(source: Path, target: Path) -> None:
@@ -342,7 +331,7 @@ def _rename(source: Path, target: Path) -> None:
 def _write_note(kanban: Path, changes: Sequence[Change]) -> None:
     temporary = _temporary(kanban, _encode(changes), 0o666)
     try:
-        step("write down")
+        steps.step("write down")
         temporary.rename(kanban / NOTE)
     finally:
         temporary.unlink(missing_ok=True)

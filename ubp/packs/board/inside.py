@@ -1,10 +1,12 @@
-"""Files of a board that are not cards: read only if they are on the board."""
+"""What is on the board itself, and not behind a link that leads elsewhere."""
 
 import errno
 import stat
-from pathlib import Path
+from pathlib import Path, PurePath
 
-__all__ = ("read_inside",)
+from ubp.packs.board.names import is_column_name, parsed
+
+__all__ = ("is_place_of_a_card", "read_inside")
 
 
 def read_inside(kanban: Path, place: str) -> bytes:
@@ -26,3 +28,19 @@ def read_inside(kanban: Path, place: str) -> bytes:
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "it is not a file")
     return path.read_bytes()
+
+
+def is_place_of_a_card(kanban: Path, place: str) -> bool:
+    """Whether a card can be at *place*: in a column, with no link on the way."""
+    *folders, name = place.split("/")
+    if not folders or not is_column_name(folders[0]) or parsed(name) is None:
+        return False
+    path = kanban
+    for each in (*folders, name):
+        is_plain = PurePath(each).parts == (each,) and not PurePath(each).drive
+        if each.startswith(".") or "\x00" in each or not is_plain:
+            return False
+        path /= each
+        if path.is_symlink():
+            return False
+    return True

@@ -22,9 +22,13 @@ class Finding(Struct, frozen=True, order=True):
     message: str
 
 
-def findings(snapshot: Snapshot) -> list[Finding]:
-    """Everything that is wrong, errors first, each once."""
+def findings(snapshot: Snapshot, kept: Iterable[str] = ()) -> list[Finding]:
+    """Everything that is wrong, errors first, each once.
+
+    *kept* are versions of cards that could not go back to their place.
+    """
     found = {
+        *(_warn(f"saved meanwhile, kept beside the card: {path}") for path in kept),
         *_of_rules(snapshot),
         *_of_files(snapshot),
         *_of_relations(snapshot),

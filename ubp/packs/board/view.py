@@ -24,7 +24,14 @@ from typing import NamedTuple
 from ubp.packs.board.board_lock import locked
 from ubp.packs.board.cards import Card, read_card
 from ubp.packs.board.committing import NOTE, Change, finish_what_was_begun
-from ubp.packs.board.failures import BoardUnavailable, Denied, NotFound, refused
+from ubp.packs.board.displaced import is_unsettled
+from ubp.packs.board.failures import (
+    BoardUnavailable,
+    Conflict,
+    Denied,
+    NotFound,
+    refused,
+)
 from ubp.packs.board.inside import read_inside
 from ubp.packs.board.names import DONE, column_key, is_column_name, parsed
 from ubp.packs.board.rules import FILE_NAME, Rules, parsed_rules, unreadable_rules
@@ -177,9 +184,8 @@ class View:
             Denied: Its folder is a symbolic link.
             BoardUnavailable: It cannot be read.
         """
-        if self._was_something_begun():
-            with suppress(Denied, BoardUnavailable), locked(self.kanban):
-                finish_what_was_begun(self.kanban)
+        with suppress(Denied, BoardUnavailable):
+            self._finish_what_was_begun()
         return self.as_found(every_file=every_file)
 
     def as_found(self, *, every_file: bool = False) -> Snapshot:
@@ -275,12 +281,18 @@ class View:
                 self._listeners -= 1
                 self._heard.add("")
 
-    def _was_something_begun(self) -> bool:
+    def _finish_what_was_begun(self) -> None:
         try:
-            (self.kanban / NOTE).lstat()
+            names = os.listdir(self.kanban)  # noqa: PTH208 - names are all we need
         except OSError:
-            return False
-        return True
+            return
+        if NOTE in names:
+            with locked(self.kanban):
+                finish_what_was_begun(self.kanban)
+        elif any(map(is_unsettled, names)):
+            # Somebody who is at it right now settles it himself: nobody waits for him.
+            with suppress(Conflict), locked(self.kanban, patience=0):
+                finish_what_was_begun(self.kanban)
 
     # -- looking -----------------------------------------------------------------------
 
