@@ -11,6 +11,7 @@ from ubp.embedding import japanese, library, weights
 from ubp.embedding.llama import Adapter, LlamaModel
 from ubp.embedding.models import DEFAULT
 from ubp.embedding.tokens import Bilingual, WordPieces, pieces
+from ubp.languages import language_of
 from ubp.messages import QueryVector
 from ubp.packs.docs import queries
 from ubp.store import vectors
@@ -60,7 +61,10 @@ class RealModel:
         model = vectors.serving(db)
         assert model is not None
         values = self._vectors("", text)[0].tobytes()
-        return QueryVector(model.id, values, DEFAULT.unrelated, DEFAULT.related)
+        scale = DEFAULT.scale(language_of(text))
+        return QueryVector(
+            model.id, values, scale.unrelated, scale.related, scale.literal
+        )
 
     def _vectors(self, head: str, body: str) -> np.ndarray:
         made: Sequence[Sequence[int]] = pieces(

@@ -182,7 +182,7 @@ class QueryVector(Message, frozen=True):
     related: float = 0.0
     """What similarities of that model mean (``ubp/fusion.py``); equal if unknown."""
     literal: float = 0.0
-    """How far words that are all there outweigh it."""
+    """How far words that tell something outweigh it."""
 
 
 class NoVector(Message, frozen=True):

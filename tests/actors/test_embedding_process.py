@@ -1,6 +1,7 @@
 """The embedding process, with the real model in a real child."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import msgspec
 import numpy as np
 import pytest
 from models import tiny_model
+from msgspec.structs import replace
 from vaults import NOWHERE
 from waiting import PATIENCE, until
 
@@ -65,6 +67,20 @@ async def test_queries_and_passages_get_their_vectors(job: Job) -> None:
         assert cats.shape == cars.shape == head.shape == (1, DEFAULT.dimension)
         assert np.allclose(np.linalg.norm([query, cats[0], cars[0]], axis=1), 1)
         assert query @ cats[0] > query @ cars[0] + 0.3
+
+
+async def test_a_model_whose_file_goes_ends_its_process_and_blames_no_text(
+    job: Job, tmp_path: Path
+) -> None:
+    rows = tmp_path / "model.rows"
+    shutil.copyfile(job.rows, rows)
+    async with running(replace(job, rows=str(rows))) as process:
+        await process.query("books", within=PATIENCE)
+
+        rows.write_bytes(b"")
+
+        with pytest.raises(ProcessLost):
+            await process.query("books", within=PATIENCE)
 
 
 async def test_a_long_passage_has_several_vectors_and_a_long_query_one(

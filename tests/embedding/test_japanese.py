@@ -199,14 +199,18 @@ def test_with_them_it_knows_both_and_its_vectors_are_told_apart(
 def test_what_an_earlier_version_made_is_deleted(tmp_path: Path) -> None:
     folder = tmp_path / DEFAULT.name
     folder.mkdir()
-    earlier = folder / f"{DEFAULT.name}-f16.v1.gguf"
-    earlier.write_bytes(b"GGUF")
+    stem = f"{DEFAULT.name}-f16.v1"
+    endings = (".gguf", ".d58c6226.gguf", ".d58c6226.adapter.gguf", ".d58c6226.size")
+    earlier = [folder / f"{stem}{ending}" for ending in endings]
+    for each in earlier:
+        each.write_bytes(b"GGUF")
+    (folder / f"{stem}.folder").mkdir()
     foreign = folder / "notes.txt"
     foreign.write_text("mine", encoding="utf-8")
 
     made = library.ready(DEFAULT, tmp_path)
 
-    assert not earlier.exists()
+    assert not any(each.exists() for each in earlier)
     assert foreign.exists()
     assert made.exists()
     assert library.adapter(made).exists()

@@ -301,3 +301,10 @@ def test_a_file_that_is_overwritten_does_not_change_a_model_in_use(
         file.write(other.read_bytes())
 
     assert np.array_equal(context.vectors([[2, 5, 6, 3]]), before)
+
+
+def test_a_file_without_a_vocabulary_cannot_cut_text(models: Path) -> None:
+    layers = LlamaModel(library.ready(DEFAULT, models), None, 64)
+
+    with pytest.raises(ModelUnusable):
+        _ = layers.tokens

@@ -8,6 +8,8 @@ import pytest
 from ubp.embedding.word_rows import WordRows, write_rows
 from ubp.errors import ModelUnusable
 
+FULL = Path("/dev/full")
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
@@ -37,14 +39,25 @@ def test_a_file_put_in_its_place_changes_nothing(path: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("size", [0, 7, 22])
-def test_a_file_cut_short_is_refused_with_the_row_it_lacks(
+def test_a_file_cut_short_is_lost_from_the_first_row_it_lacks(
     path: Path, size: int
 ) -> None:
+    rows = WordRows(path, 3)
     with path.open("r+b") as file:
         file.truncate(size)
 
-    with pytest.raises(ModelUnusable):
-        WordRows(path, 3).into(np.zeros((1, 3), np.float32), [3])
+    found = np.zeros((1, 3), np.float32)
+    whole = size // 6
+    for number in range(whole):
+        rows.into(found, [number])
+    with pytest.raises(OSError, match=f"no row {whole}"):
+        rows.into(found, [whole])
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no disk that is always full")
+def test_what_cannot_be_written_whole_is_an_error() -> None:
+    with pytest.raises(OSError, match="space"):
+        write_rows(FULL, np.zeros((4, 3)))
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:

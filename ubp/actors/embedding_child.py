@@ -256,6 +256,12 @@ def _run(
         except UbpError as error:
             reason = f"{error.message} {error.cause}"
             answer(Refused(request.number, reason))
+        except OSError as error:
+            # The model's file went, which is no text's fault. Whoever starts the next
+            # process makes it again, if need be.
+            sys.stderr.write(f"{error}\n")
+            sys.stderr.flush()
+            os._exit(1)
         except Exception as error:  # noqa: BLE001 - in the log with its traceback
             reason = f"The model failed over this: {type(error).__name__}."
             answer(Refused(request.number, reason, _where(error)))

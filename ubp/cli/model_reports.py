@@ -114,7 +114,7 @@ def listing(project: Project) -> Listing:
                 name=each.name,
                 state=state_of(each, folder),
                 in_use=used is not None and _key(each) == _key(used),
-                size=each.size or _size(library.find(each, folder)) or 0,
+                size=each.size or _size(each, library.find(each, folder)) or 0,
                 dimension=each.dimension,
                 languages=each.languages,
                 licence=each.licence,
@@ -150,7 +150,7 @@ def describe(model: Model, project: Project) -> Info:
         source=_source(model, folder),
         download_size=model.size,
         path=str(path) if path is not None else None,
-        size_on_disk=_size(path),
+        size_on_disk=_size(model, path),
         identity=library.identity(model, folder) if known else None,
         header=read_header(path) if path is not None else None,
         japanese=_japanese() if model.is_default else None,
@@ -182,8 +182,8 @@ def _key(model: Model) -> tuple[str, str, str]:
     return model.name, model.path, model.url
 
 
-def _size(path: Path | None) -> int | None:
-    return path.stat().st_size if path is not None else None
+def _size(model: Model, path: Path | None) -> int | None:
+    return None if path is None else library.size(model, path)
 
 
 def _source(model: Model, folder: Path) -> str:

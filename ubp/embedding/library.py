@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -25,6 +26,7 @@ __all__ = (
     "ready",
     "rows",
     "shortcoming",
+    "size",
 )
 
 _MADE = 70_000_000
@@ -70,6 +72,12 @@ def _edition() -> str:
 def adapter(path: Path) -> Path:
     """Where the adapter belongs that goes with the default's file at *path*."""
     return path.with_suffix(".adapter.gguf")
+
+
+def size(model: Model, path: Path) -> int:
+    """Bytes of the file of *model* at *path*, and of those that go with it."""
+    files = _files(path) if model.is_default else [path]
+    return sum(each.stat().st_size for each in files)
 
 
 def rows(path: Path) -> Path:
@@ -235,7 +243,9 @@ def _forget_others(model: Model, path: Path) -> None:
     stem = path.name.removesuffix(".gguf")
     for each in path.parent.glob(f"{model.name}-f16.v*"):
         if not each.name.startswith(stem):
-            each.unlink(missing_ok=True)
+            # On Windows a server may have it open; in the way it is of nobody.
+            with suppress(OSError):
+                each.unlink(missing_ok=True)
 
 
 def _is_file(path: Path) -> bool:

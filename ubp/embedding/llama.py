@@ -39,6 +39,7 @@ _POOLING = {
 }
 _EMBEDS = set(_POOLING.values()) - {llama_cpp.LLAMA_POOLING_TYPE_UNSPECIFIED}
 
+_NO_VOCABULARY = llama_cpp.LLAMA_VOCAB_TYPE_NONE
 _MOST_TOGETHER = 8
 """Short texts computed in one go; more gain nothing, and long ones lose by it."""
 
@@ -100,6 +101,12 @@ class LlamaModel:
 
     @cached_property
     def tokens(self) -> "LlamaTokens":
+        if llama_cpp.llama_vocab_type(self.vocabulary) == _NO_VOCABULARY:
+            raise ModelUnusable(
+                f"{self.name} has no vocabulary.",
+                cause="Text cannot be cut into what the model knows.",
+                hint="Choose a whole model from `ubp model list`, or another file.",
+            )
         return LlamaTokens(self.vocabulary)
 
     def context(self, threads: int) -> "LlamaContext":

@@ -7,6 +7,7 @@ an embedding has no use for.
 
 import weakref
 from collections.abc import Sequence
+from errno import EIO
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ _KIND = np.float16
 
 def write_rows(to: Path, rows: NDArray[Any]) -> None:
     """Make the file *to* of *rows*, by their ids."""
-    rows.astype(_KIND).tofile(to)
+    to.write_bytes(np.ascontiguousarray(rows, _KIND).data.cast("B"))
 
 
 class WordRows:
@@ -44,13 +45,14 @@ class WordRows:
         self._dimension = dimension
 
     def into(self, found: NDArray[np.float32], ids: Sequence[int]) -> None:
-        """Put the rows of *ids* into *found*, one after another."""
+        """Put the rows of *ids* into *found*, one after another.
+
+        Raises:
+            OSError: The file is not what it was; no text is to blame.
+        """
         rows = np.empty((len(ids), self._dimension), _KIND)
         for row, number in zip(rows, ids, strict=True):
             self._file.seek(number * row.nbytes)
             if self._file.readinto(row.data) != row.nbytes:
-                raise ModelUnusable(
-                    f"The model's vocabulary {self._name} is cut short.",
-                    cause=f"It has no row {number}.",
-                )
+                raise OSError(EIO, f"there is no row {number}", self._name)
         found[: len(ids)] = rows

@@ -118,6 +118,11 @@ class SomeWords:
             for row, rank in self._scored(db, match, limit, among)
         ]
 
+    def rows(self, db: apsw.Connection) -> int:
+        """How many rows there are, nearly."""
+        number: int = db.execute(self._sql["rows"]).get or 0
+        return number
+
     def count(self, db: apsw.Connection, word: str) -> int:
         """In how many rows a word of the index stands."""
         number: int = db.execute(self._sql["count"], (word, word)).get or 0
@@ -148,7 +153,7 @@ class SomeWords:
 
     def worth(self, db: apsw.Connection, asked: Sequence[Term]) -> list[float]:
         """What each term says, by the number of rows it stands in."""
-        rows: int = db.execute(self._sql["rows"]).get or 0
+        rows = self.rows(db)
         worth: list[float] = []
         for term in asked:
             # A lone CJK character is found as the beginning of any pair.

@@ -169,6 +169,24 @@ def test_page_changed_is_found_by_its_new_words_only() -> None:
     assert list(signals(db, "beta")) == ["a.md"]
 
 
+def test_words_are_the_more_common_the_more_other_pages_of_the_type_have_them() -> None:
+    typed = "---\ndoc_type: adr\n---\n"
+    db = with_pages(
+        {
+            "a.md": f"{typed}heron",
+            "b.md": f"{typed}heron",
+            "c.md": "heron",
+            "d.md": "walrus",
+            "e.md": "otter",
+        }
+    )
+
+    assert by_words(db, "walrus", None).common == 0
+    assert by_words(db, "heron", None).common == pytest.approx(2 / 4)
+    assert by_words(db, "heron", "adr").common == 1
+    assert by_words(db, "nothing", None).common == 0
+
+
 queries_ = st.one_of(anything, mixed, st.lists(pieces, max_size=4).map(" ".join))
 
 

@@ -293,7 +293,7 @@ def test_by_meaning_too_nothing_shows(text: str) -> None:
         db, names = _filled(with_secrets=with_secrets)
         model = vectors.serving(db)
         assert model is not None
-        vector = QueryVector(model.id, _direction(0.0).tobytes(), 0.3, 0.9)
+        vector = QueryVector(model.id, _direction(0.0).tobytes(), 0.3, 0.9, 0.5)
         question = Question(
             text=text,
             vector=vector,

@@ -140,8 +140,13 @@ def _relevant(
 
     What the viewer may not see plays no part, not even in what others are worth.
     """
+    closed = queries.closed_rows(db, question.viewer, seen=True)
+    total = ITEM_WORDS.rows(db) + len(closed)
+    if among is not None:
+        closed = list(set(closed) & set(among))
+        total = len(among)
     with phase("match"):
-        weighed = _by_words(db, question, among)
+        weighed = _by_words(db, question, among, closed)
     best = max((each.score for each in weighed), default=0.0)
     language = language_of(question.text)
     words = {
@@ -150,9 +155,8 @@ def _relevant(
     }
     found = {row for row, _, coverage in weighed if coverage >= _ENOUGH_WORDS}
     close, facts = _by_meaning(db, blocks, question, among, words.keys())
-    looked_at = len(words.keys() | close.keys())
     shares = [each.coverage for each in weighed]
-    facts = facts._replace(common=common(shares, looked_at))
+    facts = facts._replace(common=common(shares, total))
     found |= {
         row
         for row, cosine in close.items()
@@ -169,16 +173,16 @@ def _relevant(
 
 
 def _by_words(
-    db: apsw.Connection, question: Question, among: list[int] | None
+    db: apsw.Connection,
+    question: Question,
+    among: list[int] | None,
+    closed: list[int],
 ) -> list[Weighed]:
-    """The items that have some of the words."""
+    """The items that have some of the words, with those *closed* to others."""
     asked = terms(question.text)
     if not asked:
         return []
     found = ITEM_WORDS.weighed(db, asked, _LOOKED_AT, among)
-    closed = queries.closed_rows(db, question.viewer, seen=True)
-    if among is not None:
-        closed = list(set(closed) & set(among))
     if not closed:
         return found
     worth = ITEM_WORDS.worth(db, asked)
