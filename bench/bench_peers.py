@@ -28,13 +28,13 @@ from typing import NamedTuple
 from bench.indexed import index
 from bench.measured import Measured, best_of, report
 from bench.multiplied import write_multiplied
-from bench.peers import child
+from bench.peers import ENVIRONMENT, child
 from bench.prepared import questions
 from bench.scale import FULL, Scale
 from bench.wire import serving
 
 SECTIONS = 10_000
-_PYTHON = Path(__file__).parents[1] / ".venv-peers/bin/python"
+_PYTHON = ENVIRONMENT / "bin/python"
 _BLOCK = bytes(1 << 20)
 
 

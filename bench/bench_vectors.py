@@ -6,6 +6,8 @@ Measured:      ``nearest`` on a warm cache, ten rows, one query at a time; the f
 Not measured:  embedding the query, JSON-RPC, queueing.
 Compared with: one float32 matrix product over all vectors, which finds all of them.
 
+Beside it:     sqlite-vec, in this process, where ``make peers`` has installed it.
+
 The vectors are made: 384 dimensions in bunches, none of them a model's. On the vectors
 of a real model recall is in docs/adr/0013-vectors-in-sqlite-and-numpy.md.
 
@@ -24,6 +26,7 @@ from numpy.typing import NDArray
 
 from bench.bunches import clustered
 from bench.measured import Measured, report, typical_ms
+from bench.peers import ENVIRONMENT
 from ubp.store import migrations
 from ubp.store.connection import open_reader, open_writer, snapshot, transaction
 from ubp.store.nearest import nearest
@@ -33,6 +36,7 @@ from ubp.store.vectors import ModelRow, Passage, aim, note, serving, store, wait
 SIZES = (1_000, 10_000, 100_000)
 ROUNDS = 60
 LIMIT = 10
+_SQLITE_VEC = "lib/python*/site-packages/sqlite_vec/vec0.*"
 
 
 def measure() -> list[Measured]:
@@ -67,6 +71,7 @@ def _measured(path: Path, size: int) -> Iterator[Measured]:
     yield Measured(f"vectors {size} kept", blocks.size / 1e6, "MB")
     yield Measured(f"vectors {size} storing", filling, "us each")
     db.close()
+    yield _by_sqlite_vec(values, queries, size, bare)
 
 
 def _filled(path: Path, values: NDArray[np.float32]) -> ModelRow:
@@ -87,6 +92,35 @@ def _filled(path: Path, values: NDArray[np.float32]) -> ModelRow:
     if not found:
         raise LookupError
     return found
+
+
+def _by_sqlite_vec(
+    values: NDArray[np.float32], queries: NDArray[np.float32], size: int, bare: float
+) -> Measured:
+    """The same queries answered by sqlite-vec, which looks at every vector."""
+    name = f"sqlite-vec {size}"
+    library = next(ENVIRONMENT.glob(_SQLITE_VEC), None)
+    if library is None:
+        return Measured(f"{name}: skipped", 0, "", note="not installed: make peers")
+    db = apsw.Connection(":memory:")
+    db.enable_load_extension(True)
+    db.load_extension(str(library))
+    db.execute(f"CREATE VIRTUAL TABLE v USING vec0(value float[{values.shape[1]}])")
+    with db:
+        db.executemany(
+            "INSERT INTO v (rowid, value) VALUES (?, ?)",
+            ((row, value.tobytes()) for row, value in enumerate(values, 1)),
+        )
+
+    def found(query: NDArray[np.float32]) -> set[int]:
+        sql = "SELECT rowid FROM v WHERE value MATCH ? AND k = ?"
+        return {row for (row,) in db.execute(sql, (query.tobytes(), LIMIT))}
+
+    turn = cycle(queries)
+    taken = typical_ms(ROUNDS // 4, lambda: found(next(turn)))
+    hits = np.mean([_recall(values, query, found(query)) for query in queries[:10]])
+    db.close()
+    return Measured(name, taken, "ms", taken / bare, "matmul", f"recall {hits:.4f}")
 
 
 def _rows(
