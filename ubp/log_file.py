@@ -70,7 +70,11 @@ class LogFile:
 
 
 def _ends_whole(descriptor: int) -> bool:
-    """Whether the last line is complete: a full disk may have cut it."""
+    """Whether the last line is complete: a full disk may have cut it.
+
+    One that crosses a page of the file is seen by others in two steps. Who looks in
+    between begins with an empty line, which is no event to anybody.
+    """
     if not os.fstat(descriptor).st_size:
         return True
     os.lseek(descriptor, -1, os.SEEK_END)
