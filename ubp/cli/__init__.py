@@ -4,6 +4,7 @@ Each command lives in a module that is imported only when it is used, so that
 ``ubp serve`` does not wait for what only ``ubp search`` needs.
 """
 
+import gc
 import sys
 from importlib import import_module
 from itertools import pairwise
@@ -73,8 +74,14 @@ def cli(**_: Any) -> None:
 cli.params += SHARED
 
 
+_OBJECTS = 10_000
+"""Made before garbage is looked for; 700 unless told otherwise. Nearly all that
+starting makes stays: looking through it again and again takes a tenth of the time."""
+
+
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run one command and exit: 0 fine, 1 it failed, 2 wrong usage."""
+    gc.set_threshold(_OBJECTS)
     arguments = sys.argv[1:] if arguments is None else arguments
     sys.exit(_run(arguments))
 

@@ -36,6 +36,8 @@ __all__ = (
     "together",
 )
 
+_rows = msgspec.json.Decoder(set[int]).decode
+
 _MOST_LOOKED_UP = 64
 """Tokens looked up in the index; of a longer query the rest is checked in the text."""
 
@@ -262,7 +264,7 @@ class Index:
             found: set[int] = set()
             for start in range(0, len(expressions), _AT_ONCE):
                 match = " OR ".join(expressions[start : start + _AT_ONCE])
-                found.update(row for (row,) in db.execute(self._sql["rows"], (match,)))
+                found |= _rows(db.execute(self._sql["rows"], (match,)).get)
             rows = found if rows is None else rows & found
             if not rows:
                 return set()
@@ -432,7 +434,8 @@ _STATEMENTS = {
     "add_part": "INSERT INTO {word}_part (rowid, word) VALUES (?, ?)",
     "optimize": "INSERT INTO {text} ({text}) VALUES ('optimize')",
     "optimize_parts": "INSERT INTO {word}_part ({word}_part) VALUES ('optimize')",
-    "rows": "SELECT rowid FROM {text} WHERE {text} MATCH ?",
+    # One text is read in half the time of thousands of rows.
+    "rows": "SELECT json_group_array(rowid) FROM {text} WHERE {text} MATCH ?",
     "scored": """
         SELECT rowid, bm25({text}, 2.0, 1.0) AS score
           FROM {text} WHERE {text} MATCH ? ORDER BY score, rowid
