@@ -84,8 +84,8 @@ class Pool:
 @asynccontextmanager
 async def serving_many(root: Path, *command: str) -> AsyncIterator[Pool]:
     """A server on the project at *root*, or the one *command* starts; killed after."""
-    # Vaults of a hundred thousand sections are in this process. To look through them for
-    # garbage takes 70 ms, which would be told as the server's.
+    # Vaults of a hundred thousand sections are in this process. Looking through them
+    # for garbage takes 70 ms, which would be told as the server's.
     gc.freeze()
     ours = (sys.executable, "-m", "ubp", "serve", "--root", str(root), "--quiet")
     async with (

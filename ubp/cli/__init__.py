@@ -76,7 +76,7 @@ cli.params += SHARED
 
 _OBJECTS = 10_000
 """Made before garbage is looked for; 700 unless told otherwise. Nearly all that
-starting makes stays: looking through it again and again takes a tenth of the time."""
+starting makes stays: to look through it again and again takes a tenth of the time."""
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
