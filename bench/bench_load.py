@@ -214,7 +214,7 @@ def _kinds(idle: Drive, size: str, sections: int) -> Iterator[Measured]:
     for kind, taken in idle.taken.items():
         for name, share in _SHARES[:2]:
             yield Measured(
-                f"{kind}, {size}, {name}",
+                f"{kind} on the wire, {size}, {name}",
                 quantile(taken, share) * 1_000,
                 "ms",
                 chart=f"One caller, {name}, ms",

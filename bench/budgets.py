@@ -54,6 +54,7 @@ def budgets() -> list[Budget]:
 def judged(lines: Iterable[Measured], *, short: bool = False) -> Iterator[Judged]:
     """Each budget with its line: of several sizes the last, which is the largest."""
     # Each line replaces those of smaller sizes before it.
-    named = {_SIZE.sub("", line.name): line for line in lines}
+    compared = [line for line in lines if line.ratio is not None]
+    named = {_SIZE.sub("", line.name): line for line in compared}
     for budget in budgets():
         yield Judged(budget, budget.most(short=short), named.get(budget.line))

@@ -30,3 +30,14 @@ def test_of_several_sizes_the_largest_counts() -> None:
 def test_a_short_run_has_budgets_of_its_own_where_size_matters() -> None:
     for result in judged(lines(1.0), short=True):
         assert result.most >= result.budget.at_most
+
+
+def test_a_line_of_the_same_name_that_is_not_compared_hides_none() -> None:
+    lines = [
+        Measured("full text, 100,000 sections, p50", 1, "ms", 2.0, "MATCH"),
+        Measured("full text, 100,000 sections, p50", 3, "ms"),
+    ]
+
+    [found] = [each for each in judged(lines) if each.budget.line == "full text, p50"]
+
+    assert found.kept
