@@ -72,9 +72,10 @@ async def _run(
     begin = time.monotonic()
     progress = Progress()
     async with anyio.create_task_group() as group:
-        console = terminal.console(stderr=True)
-        if console.is_terminal and not (terminal.quiet or terminal.as_json):
-            group.start_soon(_draw, progress, console)
+        if not (terminal.quiet or terminal.as_json):
+            console = terminal.console(stderr=True)
+            if console.is_terminal:
+                group.start_soon(_draw, progress, console)
         await index_once(project, packs, scan, progress, embed=embed)
         group.cancel_scope.cancel()
     async with reading(project.database) as session:

@@ -89,7 +89,7 @@ class Terminal:
 
     def print(self, *lines: Any) -> None:
         """Text or rich objects for people; nothing with ``--json``."""
-        if self.as_json:
+        if self.as_json or not lines:
             return
         from rich.text import Text
 

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
+from ubp.packs.registry.patterns import later
 from ubp.reading.markdown_regions import Regions, is_inside, regions
 
 __all__ = (
@@ -121,14 +122,14 @@ def _phrase(*patterns: str) -> Callable[[_Text], bool]:
     than ASCII's have been made ordinary.
     """
     flags = re.ASCII | re.IGNORECASE | re.MULTILINE
-    compiled = re.compile("|".join(patterns), flags)
-    return lambda text: compiled.search(text.folded) is not None
+    compiled = later("|".join(patterns), flags)
+    return lambda text: compiled().search(text.folded) is not None
 
 
 def _characters(pattern: str) -> Callable[[_Text], bool]:
     """Fires where the pattern matches the text as it is."""
-    compiled = re.compile(pattern)
-    return lambda text: compiled.search(text.plain) is not None
+    compiled = later(pattern)
+    return lambda text: compiled().search(text.plain) is not None
 
 
 _WIDE_GAP = re.compile(r"(?<=\S)[ \t]{21,}")

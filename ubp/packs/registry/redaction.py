@@ -11,6 +11,8 @@ from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
+from ubp.packs.registry.patterns import Later, later
+
 __all__ = ("Privacy", "Redaction", "Redactor")
 
 Privacy = Literal["aggregated", "federated", "private"]
@@ -25,15 +27,15 @@ class Redaction(Struct, frozen=True):
 
 class _Rule(NamedTuple):
     type: str
-    pattern: re.Pattern[str]
+    pattern: Later
     keeps: str = ""
     """What stays in front of the mark, as a template of the match."""
-    spares: re.Pattern[str] | None = None
+    spares: Later | None = None
     """Values that only look like one."""
 
 
-def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    return re.compile(pattern, re.ASCII | flags)
+def _compiled(pattern: str, flags: int = 0) -> Later:
+    return later(pattern, re.ASCII | flags)
 
 
 _ALONE = r"(?<![A-Za-z0-9_])"
@@ -183,7 +185,7 @@ class Redactor:
     def text(self, text: str) -> str:
         """*text* without secrets and the like."""
         for rule in self._rules:
-            text = rule.pattern.sub(self._replacing(rule), text)
+            text = rule.pattern().sub(self._replacing(rule), text)
         return text
 
     def value(self, value: Any) -> Any:
@@ -219,14 +221,14 @@ class Redactor:
         cleaned = self.text(value)
         if sum(self._counts.values()) > before:  # it was one of a kind we know
             return cleaned
-        if rule.spares is not None and rule.spares.match(value):
+        if rule.spares is not None and rule.spares().match(value):
             return value
         self._counts[rule.type] += 1
         return _MARK.format(rule.type)
 
     def _replacing(self, rule: _Rule) -> Callable[[re.Match[str]], str]:
         def replace(found: re.Match[str]) -> str:
-            if rule.spares is not None and rule.spares.match(found["value"]):
+            if rule.spares is not None and rule.spares().match(found["value"]):
                 return found[0]
             self._counts[rule.type] += 1
             return found.expand(rule.keeps) + _MARK.format(rule.type)
@@ -240,7 +242,7 @@ _PASSWORD = _SECRETS[-1]
 def _is_secret(key: str, value: Any) -> bool:
     """Whether a field of that name holds a secret, and holds it in the open."""
     if isinstance(value, str):
-        return _SOMEBODYS_KEY.fullmatch(key) is not None
+        return _SOMEBODYS_KEY().fullmatch(key) is not None
     # A number under a longer name counts something: next_token, min_token.
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return is_number and _SECRET_KEY.fullmatch(key) is not None
+    return is_number and _SECRET_KEY().fullmatch(key) is not None
