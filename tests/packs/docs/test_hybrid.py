@@ -11,8 +11,11 @@ from meanings import RealModel
 from strategies import anything, mixed
 
 from ubp.config import SearchSettings
+from ubp.embedding.models import DEFAULT
+from ubp.fusion import Calibration, Facts, score
 from ubp.packs.docs import meaning_signals
 from ubp.packs.docs.hybrid import Hybrid, Question, Signals, find, reason
+from ubp.packs.docs.word_signals import by_words
 from ubp.store.vector_blocks import Blocks
 
 FILLER = "Nothing more of interest is said here, and at some length. " * 12
@@ -325,3 +328,33 @@ def test_words_in_ones_own_language_come_before_meaning_in_another(
 ) -> None:
     assert paths(ask_both("ネットワーク設定"))[0] == "設定.md"
     assert paths(ask_both("wrong passwords"))[0] == "login.md"
+
+
+def test_words_that_many_pages_have_leave_a_japanese_question_to_meaning(
+    models: Path,
+) -> None:
+    model = RealModel(models, "en", "ja")
+    db = model.pages(
+        {
+            "a.md": "# 検索\n\n検索の設定。検索の結果。検索の速さ。",
+            "b.md": "# 猫\n\n検索しなくても、子猫はかごで眠る。",
+            "c.md": "# 税金\n\n検索すると、納める時期がわかる。",
+        }
+    )
+    question = "子猫を検索"
+    found = Asking(model, db)(question)
+    shared = by_words(db, "検索", None).common
+    assert shared == 1
+
+    pages = Asking(model, db)("検索").pages
+    scale = DEFAULT.scale("ja")
+    calibration = Calibration(scale.unrelated, scale.related, scale.literal)
+    closest = max(each.signals.similarity for each in pages)
+    facts = Facts(SearchSettings().alpha, closest, calibration, common=shared)
+    for each in pages:
+        signals = each.signals[:3]
+        assert each.score == pytest.approx(score(facts, *signals))
+        assert each.score == 1 or each.score != pytest.approx(
+            score(facts._replace(common=0.0), *signals)
+        )
+    assert paths(found)[0] == "b.md"
