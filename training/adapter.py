@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 import jax
 import numpy as np
 
-__all__ = ("DOWN", "RANK", "UP", "blank_adapter", "corrected", "linears")
+__all__ = ("DOWN", "RANK", "UP", "blank_adapter", "corrected", "grown", "linears")
 
-RANK = 16
+RANK = 24
 DOWN, UP = ".down", ".up"
 """Names: what goes into the low rank, and what comes out of it."""
 
@@ -45,6 +45,20 @@ def blank_adapter(weights: Mapping[str, jax.Array], seed: int) -> dict[str, np.n
         made[name + DOWN] = down.astype(np.float32)
         made[name + UP] = np.zeros((outer, RANK), np.float32)
     return made
+
+
+def grown(
+    known: Mapping[str, np.ndarray], blank: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """What was learnt with a lower rank, as far as it goes, and *blank* beyond that."""
+    wider = dict(known)
+    for key, value in blank.items():
+        axis = 0 if key.endswith(DOWN) else 1
+        rank = known[key].shape[axis] if key in known else 0
+        if rank < value.shape[axis]:
+            rest = np.split(value, [rank], axis)[1]
+            wider[key] = np.concatenate([known[key], rest], axis) if rank else value
+    return wider
 
 
 def corrected(

@@ -36,6 +36,8 @@ class Block:
 
     kind: str
     text: str
+    source: str = ""
+    """The same in Markdown, with code, where a page has that or can be written so."""
 
     @cached_property
     def words(self) -> frozenset[str]:

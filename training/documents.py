@@ -10,7 +10,13 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from training.aligning import Block
 from training.cleaning import clean
 
-__all__ = ("help_blocks", "html_blocks", "manual_blocks", "markdown_blocks")
+__all__ = (
+    "blocks_of_html",
+    "help_blocks",
+    "html_blocks",
+    "manual_blocks",
+    "markdown_blocks",
+)
 
 _KINDS = {
     "title": "title",
@@ -28,6 +34,7 @@ _KINDS = {
     "caption": "cell",
     "pre": "code",
 }
+_LEVELS = {"h1", "h2", "h3", "h4", "h5"}
 _IGNORED = (
     "script, style, nav, header, footer, .navheader, .navfooter, .toc, .sphinxsidebar"
 )
@@ -41,7 +48,12 @@ _INLINE_BREAK = re.compile(r"\s*\n\s*")
 
 def html_blocks(path: Path) -> list[Block]:
     """The innermost headings, paragraphs, items and cells of a page."""
-    tree = LexborHTMLParser(_read(path))
+    return blocks_of_html(_read(path))
+
+
+def blocks_of_html(text: str) -> list[Block]:
+    """The same of a text."""
+    tree = LexborHTMLParser(text)
     for node in tree.css(_IGNORED):
         node.decompose()
     if tree.root is None:
@@ -50,8 +62,19 @@ def html_blocks(path: Path) -> list[Block]:
     for node in tree.root.traverse():
         kind = _kind(node)
         if kind is not None and not _holds_block(node):
-            _add(blocks, kind, node.text(separator=""))
+            text = node.text(separator="")
+            _add(blocks, kind, text, _as_markdown(node.tag or "", kind, text))
     return blocks
+
+
+def _as_markdown(tag: str, kind: str, text: str) -> str:
+    """A block of a page as somebody would have written it in Markdown."""
+    if kind == "code":
+        return f"```\n{text.strip()}\n```"
+    line = clean(_INLINE_BREAK.sub("\n", text))
+    if tag in _LEVELS:
+        return f"{'#' * int(tag[1:])} {line}"
+    return f"- {line}" if tag == "li" else line
 
 
 def _kind(node: LexborNode) -> str | None:
@@ -196,7 +219,7 @@ _LINK = re.compile(r"!?\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])")
 
 
 def markdown_blocks(path: Path) -> list[Block]:
-    """Title, headings, paragraphs and list items of a Markdown page."""
+    """Title, headings, paragraphs, list items and code of a Markdown page."""
     text = _read(path)
     blocks: list[Block] = []
     if text.startswith("---\n"):
@@ -204,36 +227,39 @@ def markdown_blocks(path: Path) -> list[Block]:
         if title := re.search(r"^title:\s*(.*)$", front, re.MULTILINE):
             _add(blocks, "title", _unmarked(title[1].strip("\"' ")))
     text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    text = _MACRO.sub(lambda found: found[1] or "", text)
+    codes = (found[0] for found in _FENCE.finditer(text))
     for part in _SPLIT.split(_FENCE.sub("\n\n\x00\n\n", text)):
         block = part.strip()
         if block.startswith("#"):
             heading = re.sub(r"\s*\{#.*\}", "", block.lstrip("#"))
-            _add(blocks, "heading", _unmarked(heading))
-        elif block == "\x00" or block.startswith("|"):
-            blocks.append(Block("code", ""))
+            _add(blocks, "heading", _unmarked(heading), block)
+        elif block == "\x00":
+            _add(blocks, "code", "", next(codes))
+        elif block.startswith("|"):
+            _add(blocks, "code", "", block)
         elif item := _ITEM.match(block):
-            _add(blocks, "item", _unmarked(block[item.end() :]))
+            _add(blocks, "item", _unmarked(block[item.end() :]), block)
         elif block:
-            _add(blocks, "text", _unmarked(block))
+            _add(blocks, "text", _unmarked(block), block)
     return blocks
 
 
 def _unmarked(text: str) -> str:
-    text = _MACRO.sub(lambda found: found[1] or "", text)
     text = _LINK.sub(r"\1", text)
     text = re.sub(r"^>\s?(\[!\w+\])?", "", text, flags=re.MULTILINE)
     return _untagged(re.sub(r"[*`|]+|(?<!\w)_+|_+(?!\w)", "", text))
 
 
-def _add(blocks: list[Block], kind: str, text: str) -> None:
+def _add(blocks: list[Block], kind: str, text: str, source: str = "") -> None:
     if kind == "code":
-        blocks.append(Block(kind, ""))
+        blocks.append(Block(kind, "", source))
         return
     text = clean(_INLINE_BREAK.sub("\n", text))
     if kind in {"heading", "title"}:
         text = _NUMBER.sub("", text)
     if text:
-        blocks.append(Block(kind, text))
+        blocks.append(Block(kind, text, source))
 
 
 def _read(path: Path) -> str:

@@ -11,10 +11,12 @@ from pathlib import Path
 
 from training.archive import Archive, unpack
 from training.licences import licences_of
+from training.npm import fetch_pages
 from training.progress import console, meter
 from training.sources import (
     LARGE_PACKAGES,
     MANUALS,
+    NPM,
     is_forbidden,
     is_japanese_catalogue,
     is_japanese_help,
@@ -46,6 +48,11 @@ def fetch(work: Path, *, max_bytes: int) -> None:
     todo = [name for name in names if name not in done]
     console.print(f"{len(names):,} packages, {len(todo):,} to fetch")
     with meter("packages", len(todo)) as shown, record.open("a") as log:
+        for name in [name for name in todo if name in NPM]:
+            line = fetch_pages(name, work / "download", packages_folder(work) / name)
+            log.write(json.dumps(line) + "\n")
+            todo.remove(name)
+            shown.advance(note=name)
         for group in _groups(todo):
             files = archive.download(group, work / "download")
             for name in group:

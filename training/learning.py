@@ -19,42 +19,27 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from training.adapter import RANK, blank_adapter
-from training.batches import Batch, Sampling, passes
+from training.adapter import RANK, blank_adapter, grown
+from training.batches import Batch, passes
 from training.exporting import PIECES, read_learnt, write_learnt
+from training.lessons import SAMPLING, Lessons, read_lessons
 from training.minilm import (
     JA,
     WIDTH,
     WORDS,
     Learnt,
     Weights,
+    embed,
     forward,
     load_weights,
     padded,
 )
-from training.pairing import Pair, read_pairs
+from training.pairing import read_pairs
 from training.progress import console, meter
 from training.ridge import ridge_start
-from training.teaching import mixture, taught
 from training.tokens import Encoder
 
-__all__ = ("SAMPLING", "OtherPieces", "Settings", "learn")
-
-SAMPLING: Mapping[str, Sampling] = {
-    "passage": Sampling(share=0.5, weight=1.0),
-    "text": Sampling(share=1.0, weight=1.0),
-    "message": Sampling(share=0.5, weight=1.0),
-    "label": Sampling(share=0.3, weight=0.5),
-    "common": Sampling(share=0.5, weight=0.5),
-    "word": Sampling(share=0.25, weight=0.3),
-    "english": Sampling(share=1.0, weight=0.5),
-}
-"""Words are many and easy: a part of them a pass is enough, a larger one of those that
-are common. Passages are long: half of them take as much time as all sentences.
-``english`` is the English side once more, now as input: the adapter is to leave it
-where it is."""
-
-_ENGLISH_SHARE = 0.05
+__all__ = ("OtherPieces", "Settings", "learn")
 
 _RATES = {JA: 2e-3}
 _ADAPTER_RATE = 1e-3
@@ -70,11 +55,15 @@ _CONTRAST = 0.5
 _REVERSE = 0.25
 """Weight of the same the other way round: an English text among Japanese ones."""
 
+_ANSWERING = 0.5
+"""Weight of telling the part of a page that answers a question from others."""
+
 _ALIKE = 0.95
 """Targets nearer than this are not told apart: they may well mean the same."""
 
 _POOL = 2048
-"""Further English texts that a Japanese one is told apart from, beside its batch."""
+"""Further English texts that a Japanese one is told apart from, beside its batch. As
+many parts of pages are those that a question is not answered by."""
 
 _RIDGE_TOKENS = 64
 _SMOOTH = 0.99
@@ -109,20 +98,6 @@ class _State:
     nearness: float = 0.0
 
 
-@dataclass(frozen=True)
-class _Data:
-    """The pairs as ids, and the vectors of their English texts as far as known."""
-
-    ids: list[list[int]]
-    english: list[list[int]]
-    target: np.ndarray
-    vectors: np.ndarray
-    known: np.ndarray
-    shares: np.ndarray
-    weights: np.ndarray
-    counts: Counter[tuple[str, str]]
-
-
 class OtherPieces(Exception):
     """Rows do not belong to the pieces they would be used with."""
 
@@ -137,7 +112,7 @@ def learn(work: Path, model: Path, settings: Settings) -> None:
         shutil.copyfile(settings.start / PIECES, work / PIECES)
     pieces = _pieces(work)
     weights, encoder = load_weights(model), Encoder(model, work / PIECES)
-    data = _load(work, model, encoder, settings)
+    data = read_lessons(work, model, encoder, settings.length, settings.most)
     console.print(f"{len(data.ids):,} pairs, {data.known.sum():,} known targets")
     optimizer = optax.adam(1.0, b2=_SECOND_MOMENT)
     state = _restored(work, optimizer, pieces)
@@ -155,41 +130,6 @@ def learn(work: Path, model: Path, settings: Settings) -> None:
     _write_card(work, data, state, settings)
 
 
-def _load(work: Path, model: Path, encoder: Encoder, settings: Settings) -> _Data:
-    shards, computed = taught(work)
-    pairs = list(mixture(work, settings.most))
-    again = len(pairs) * _ENGLISH_SHARE
-    pairs += [
-        Pair(each.en, each.en, each.source, "english") for each in pairs[: int(again)]
-    ]
-    places = {en: at for at, en in enumerate(dict.fromkeys(p.en for p in pairs))}
-    known = np.array([en in shards for en in places])
-    vectors = np.zeros((len(places), WIDTH), np.float16)
-    vectors[known] = computed[[shards[en] for en in places if en in shards]]
-    teacher = Encoder(model, None)
-    english = [teacher.encode(en, settings.length) for en in places]
-    ids = []
-    with meter("texts", len(pairs)) as shown:
-        for pair in pairs:
-            ids.append(encoder.encode(pair.ja, settings.length))
-            shown.advance()
-    return _Data(
-        ids,
-        english,
-        np.array([places[pair.en] for pair in pairs]),
-        vectors,
-        known,
-        np.array([SAMPLING[pair.kind].share for pair in pairs]),
-        np.array([SAMPLING[pair.kind].weight for pair in pairs], np.float32),
-        Counter((_family(pair), pair.kind) for pair in pairs),
-    )
-
-
-def _family(pair: Pair) -> str:
-    """Catalogues of programs are many; the card counts them as one source."""
-    return "catalogues" if pair.source.startswith("mo/") else pair.source
-
-
 def _start(
     work: Path, weights: Weights, encoder: Encoder, settings: Settings
 ) -> dict[str, jax.Array]:
@@ -197,7 +137,7 @@ def _start(
     if settings.start is None:
         learnt[JA] = _ridge(work, weights, encoder)
     else:
-        learnt |= read_learnt(settings.start)
+        learnt = grown(read_learnt(settings.start), learnt)
     return {key: jnp.asarray(value) for key, value in learnt.items()}
 
 
@@ -216,7 +156,7 @@ def _ridge(work: Path, weights: Weights, encoder: Encoder) -> np.ndarray:
 def _train(
     work: Path,
     weights: Weights,
-    data: _Data,
+    data: Lessons,
     optimizer: optax.GradientTransformation,
     state: _State,
     settings: Settings,
@@ -227,9 +167,10 @@ def _train(
         for key in state.learnt
     }
     step = _compiled(weights, optimizer, rates)
+    _teach_parts(weights, data)
     # Both sides fit into the length of a batch, so that one program computes it.
     lengths = [
-        max(len(ids), len(data.english[target]))
+        len(ids) if data.known[target] else max(len(ids), len(data.english[target]))
         for ids, target in zip(data.ids, data.target, strict=True)
     ]
     teacher = _teacher(weights)
@@ -279,7 +220,7 @@ def _teacher(weights: Weights) -> Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def _teach(
-    teacher: Callable[[np.ndarray, np.ndarray], np.ndarray], data: _Data, batch: Batch
+    teacher: Callable[[np.ndarray, np.ndarray], np.ndarray], data: Lessons, batch: Batch
 ) -> None:
     """Compute the targets of a batch that nobody has computed yet."""
     targets = data.target[batch.places]
@@ -289,14 +230,29 @@ def _teach(
         data.known[targets] = True
 
 
+def _teach_parts(weights: Weights, data: Lessons) -> None:
+    """Compute the vectors of parts of pages and of questions, before any batch."""
+    wanted = np.unique(
+        [*data.parts, *(place for some in data.partners for place in some)]
+    ).astype(np.int64)
+    todo = wanted[~data.known[wanted]]
+    if len(todo):
+        texts = [data.english[place] for place in todo]
+        with meter("parts of pages", len(todo)) as shown:
+            data.vectors[todo] = embed(weights, None, texts, shown.advance)
+        data.known[todo] = True
+
+
 def _one(
-    step: _Step, data: _Data, batch: Batch, state: _State, rate: float, seed: int
+    step: _Step, data: Lessons, batch: Batch, state: _State, rate: float, seed: int
 ) -> None:
     places = batch.places
     ids, mask = padded([data.ids[place] for place in places], batch.length, len(places))
     chance = np.random.default_rng((seed, 1, state.step))
     known = np.flatnonzero(data.known)
     pool = data.vectors[known[chance.integers(0, len(known), _POOL)]]
+    parts = data.parts if len(data.parts) else known
+    others = data.vectors[parts[chance.integers(0, len(parts), _POOL)]]
     targets = data.vectors[data.target[places]]
     state.learnt, state.moments, loss, nearness = step(
         state.learnt,
@@ -306,6 +262,10 @@ def _one(
         targets.astype(np.float32),
         pool.astype(np.float32),
         data.weights[places],
+        data.vectors[data.partner(places, chance)].astype(np.float32),
+        data.has_partner(places),
+        data.asking[places],
+        others.astype(np.float32),
         rate,
     )
     state.step += 1
@@ -326,14 +286,25 @@ def _compiled(
         targets: jax.Array,
         pool: jax.Array,
         share: jax.Array,
+        partner: jax.Array,
+        has_partner: jax.Array,
+        asking: jax.Array,
+        parts: jax.Array,
     ) -> tuple[jax.Array, jax.Array]:
         vectors = forward(weights, learnt, ids, mask)
         nearness = (vectors * targets).sum(1)
         others = jnp.concatenate([targets, pool])
+        # A Japanese question and the English part that answers it, or the reverse.
+        asks = asking[:, None]
+        question = jnp.where(asks, vectors, partner)
+        answers = jnp.concatenate([jnp.where(asks, partner, vectors), parts])
+        english = jnp.where(asks, partner, targets)
+        likeness = english @ jnp.concatenate([english, parts]).T
         each = (
             2 * (1 - nearness)
             + _CONTRAST * _told_apart(vectors, others, targets @ others.T)
             + _REVERSE * _told_apart(targets, vectors, targets @ targets.T)
+            + _ANSWERING * has_partner * _told_apart(question, answers, likeness)
         )
         return (share * each).sum() / share.sum(), nearness.mean()
 
@@ -420,7 +391,7 @@ def _restored(
     )
 
 
-def _write_card(work: Path, data: _Data, state: _State, settings: Settings) -> None:
+def _write_card(work: Path, data: Lessons, state: _State, settings: Settings) -> None:
     seen = 1 - _SMOOTH ** max(state.step, 1)
     card = {
         "base": "sentence-transformers/all-MiniLM-L6-v2",

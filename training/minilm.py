@@ -41,7 +41,7 @@ ROWS = 30522
 
 WIDTH = 384
 CLS, SEP = 101, 102
-BUCKETS = (16, 24, 32, 48, 64, 96, 128, 192)
+BUCKETS = (16, 24, 32, 48, 64, 96, 128, 160, 192, 256)
 """Lengths that batches are padded to, so that few programs are compiled."""
 
 _LAYERS = 6

@@ -4,9 +4,13 @@
 
 - ``text``: a paragraph, a sentence, a heading of a document;
 - ``passage``: a heading with the paragraphs below it, so that long input is trained;
+- ``section``: a part of a page as the product cuts it, with markup and code;
 - ``message``: a sentence of a program's catalogue;
 - ``label``: a few words of a program's catalogue;
 - ``word``: an entry of a dictionary.
+
+Passages and sections have ``asks`` too: pairs of first sentences of their paragraphs,
+which stand for questions that are answered there.
 
 Documents come first and words last, so a teacher that is interrupted has seen the best.
 """
@@ -18,6 +22,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from training.aligning import Block, align
 from training.archive import Archive, read_compressed
@@ -36,7 +41,7 @@ from training.sources import MANUALS, is_forbidden
 
 __all__ = ("KINDS", "Pair", "collect", "read_pairs")
 
-KINDS = ("passage", "text", "message", "label", "common", "word")
+KINDS = ("section", "passage", "text", "message", "label", "common", "word")
 
 _PASSAGE_CHARACTERS = 800
 """English characters of a passage: about 200 tokens."""
@@ -47,7 +52,30 @@ _SHORTEST_PASSAGE = 160
 _LABEL_WORDS = 4
 """English words up to which a message is a label."""
 
-_BOUNDS = {"passage": 9000, "message": 6000, "label": 150, "word": 120_000}
+_SECTION = 256
+"""Size of a section, as the product measures where to cut pages."""
+
+_SMALLEST_SECTION = 32
+
+_LARGEST_SECTION = 700
+"""A block can be larger than a section; a table of hundreds of rows says little."""
+
+_LEAST_TEXT = 20
+"""Japanese characters a section needs beside its code."""
+
+_ASKS = 3
+"""Questions of a section: the first sentences of so many paragraphs."""
+
+_ASKED = range(20, 240)
+"""English characters of a question."""
+
+_BOUNDS = {
+    "section": 30_000,
+    "passage": 9000,
+    "message": 6000,
+    "label": 150,
+    "word": 120_000,
+}
 """Pairs of a kind that one source may give: programs repeat each other's labels."""
 
 _SAME_TEXT = 3
@@ -65,6 +93,16 @@ class Pair:
     ja: str
     source: str
     kind: str
+    asks: tuple[tuple[str, str], ...] = ()
+    """Questions that are answered here, in both languages."""
+
+
+class Part(NamedTuple):
+    """A part of a page in both languages, and the questions it answers."""
+
+    english: str
+    japanese: str
+    asks: tuple[tuple[str, str], ...]
 
 
 class Collection:
@@ -80,43 +118,80 @@ class Collection:
         self._japanese: Counter[str] = Counter()
         self._offered: Counter[str] = Counter()
 
-    def add(self, english: str, japanese: str, source: str, kind: str) -> bool:
+    def add(
+        self,
+        english: str,
+        japanese: str,
+        source: str,
+        kind: str,
+        asks: tuple[tuple[str, str], ...] = (),
+    ) -> bool:
         """Take a pair if it is good and new; whether it looked right."""
         if not suits(english, japanese):
             return False
-        key = skeleton(english), skeleton(japanese)
+        self._take(Pair(english, japanese, source, kind, asks))
+        return True
+
+    def _take(self, pair: Pair) -> None:
+        source = pair.source
+        key = skeleton(pair.en), skeleton(pair.ja)
         if key in self._seen:
-            return True
+            return
         self._seen.add(key)
         self._offered[source] += 1
-        if english in self._measured or japanese in self._measured:
+        if self._is_measured(pair.en, pair.ja):
             self.dropped[source] += 1
-            return True
+            return
         if (
             self._english[key[0]] >= _SAME_TEXT
             or self._japanese[key[1]] >= _SAME_TEXT
-            or self._is_full(source, kind)
+            or self._is_full(source, pair.kind)
         ):
-            return True
+            return
         self._english[key[0]] += 1
         self._japanese[key[1]] += 1
-        self.counts[source, kind] += 1
-        self.pairs[kind].append(Pair(english, japanese, source, kind))
-        return True
+        self.counts[source, pair.kind] += 1
+        self.pairs[pair.kind].append(pair)
+
+    def _is_measured(self, english: str, japanese: str) -> bool:
+        return english in self._measured or japanese in self._measured
+
+    def _askable(self, asks: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+        return tuple(
+            (english, japanese)
+            for english, japanese in asks
+            if len(english) in _ASKED
+            and suits(english, japanese)
+            and not self._is_measured(english, japanese)
+        )
 
     def add_document(self, pairs: Sequence[tuple[Block, Block]], source: str) -> None:
-        """Take the blocks of a document, its sentences, and its passages."""
+        """Take the blocks of a document, its sentences, and its parts."""
         good = [
-            (english.kind, english.text, japanese.text)
+            (english, japanese)
             for english, japanese in pairs
             if english.kind != "code"
             and self.add(english.text, japanese.text, source, "text")
         ]
-        for _, english, japanese in good:
-            for sentence in sentences(english, japanese):
+        for english, japanese in good:
+            for sentence in sentences(english.text, japanese.text):
                 self.add(*sentence, source, "text")
-        for passage in passages(good):
-            self.add(*passage, source, "passage")
+        # Parts are of what is not measured, line by line; whatever a page has in common
+        # with a measured one is missing in them.
+        good = [pair for pair in good if not self._is_measured(*_texts(pair))]
+        for part in passages(good):
+            self.add(*part[:2], source, "passage", self._askable(part.asks))
+        fine = {id(english) for english, _ in good}
+        whole = [
+            pair
+            for pair in pairs
+            if id(pair[0]) in fine
+            or pair[0].kind == "code"
+            or (_begins(pair[0]) and not self._is_measured(*_texts(pair)))
+        ]
+        for part in sections(whole):
+            # With all its code it would not look like text; its paragraphs do.
+            self._take(Pair(*part[:2], source, "section", self._askable(part.asks)))
 
     def add_message(self, english: str, japanese: str, source: str) -> None:
         """Take a message of a catalogue."""
@@ -143,21 +218,110 @@ def sentences(english: str, japanese: str) -> list[tuple[str, str]]:
     ]
 
 
-def passages(blocks: Sequence[tuple[str, str, str]]) -> Iterator[tuple[str, str]]:
+def passages(blocks: Sequence[tuple[Block, Block]]) -> Iterator[Part]:
     """Headings joined with what follows, up to the length of a passage."""
-    english: list[str] = []
-    japanese: list[str] = []
+    some: list[tuple[Block, Block]] = []
     size = 0
-    for kind, ours, theirs in blocks:
-        if english and (kind == "heading" or size + len(ours) > _PASSAGE_CHARACTERS):
-            if len(english) > 1 and size >= _SHORTEST_PASSAGE:
-                yield "\n".join(english), "\n".join(japanese)
-            english, japanese, size = [], [], 0
-        english.append(ours)
-        japanese.append(theirs)
-        size += len(ours)
-    if len(english) > 1 and size >= _SHORTEST_PASSAGE:
-        yield "\n".join(english), "\n".join(japanese)
+    for english, japanese in blocks:
+        if some and (
+            english.kind == "heading" or size + len(english.text) > _PASSAGE_CHARACTERS
+        ):
+            if len(some) > 1 and size >= _SHORTEST_PASSAGE:
+                yield _passage(some)
+            some, size = [], 0
+        some.append((english, japanese))
+        size += len(english.text)
+    if len(some) > 1 and size >= _SHORTEST_PASSAGE:
+        yield _passage(some)
+
+
+def _passage(blocks: Sequence[tuple[Block, Block]]) -> Part:
+    return Part(
+        "\n".join(english.text for english, _ in blocks),
+        "\n".join(japanese.text for _, japanese in blocks),
+        questions(blocks),
+    )
+
+
+def sections(blocks: Sequence[tuple[Block, Block]]) -> Iterator[Part]:
+    """Parts of a page as it was written, each below its title and its headings."""
+    title = "", ""
+    headings: list[tuple[str, str]] = []
+    some: list[tuple[Block, Block]] = []
+    size = 0.0
+    for english, japanese in blocks:
+        begins = _begins(english)
+        own = _size(japanese.source)
+        if some and (begins or size + own > _SECTION):
+            if _is_section(some, size):
+                yield _section(title, headings, some)
+            some, size = [], 0.0
+        if not begins:
+            some.append((english, japanese))
+            size += own
+        elif english.kind == "title" or not title[0]:
+            title = english.text, japanese.text
+        else:
+            # Of the headings above, the one of the second level is named as well.
+            is_lower = english.source.startswith("###") and headings
+            above = headings[:1] if is_lower else []
+            headings = [*above, (english.text, japanese.text)]
+    if _is_section(some, size):
+        yield _section(title, headings, some)
+
+
+def _begins(block: Block) -> bool:
+    return block.kind in {"title", "heading"}
+
+
+def _texts(pair: tuple[Block, Block]) -> tuple[str, str]:
+    return pair[0].text, pair[1].text
+
+
+def _is_section(blocks: Sequence[tuple[Block, Block]], size: float) -> bool:
+    """Whether it is long enough, written with markup, and not code alone."""
+    return (
+        _SMALLEST_SECTION <= size <= _LARGEST_SECTION
+        and all(english.source for english, _ in blocks)
+        and sum(len(japanese.text) for _, japanese in blocks) >= _LEAST_TEXT
+    )
+
+
+def _section(
+    title: tuple[str, str],
+    headings: Sequence[tuple[str, str]],
+    blocks: Sequence[tuple[Block, Block]],
+) -> Part:
+    """What the product embeds of a section: title, headings, text."""
+    english, japanese = (
+        "\n".join(
+            [
+                title[side],
+                " › ".join(heading[side] for heading in headings),
+                "\n\n".join(pair[side].source for pair in blocks),
+            ]
+        ).strip()
+        for side in (0, 1)
+    )
+    return Part(english, japanese, questions(blocks))
+
+
+def _size(text: str) -> float:
+    letters = sum(not character.isascii() for character in text)
+    return 1.5 * letters + 1.3 * len(text.split())
+
+
+def questions(
+    blocks: Sequence[tuple[Block, Block]],
+) -> tuple[tuple[str, str], ...]:
+    """What may be asked of a part: how its first paragraphs begin."""
+    found = []
+    for english, japanese in blocks:
+        if english.kind == "text":
+            ours = re.split(r"(?<=[.!?])\s+(?=[A-Z])", english.text, maxsplit=1)
+            theirs = re.split(r"(?<=[。！？])\s*", japanese.text, maxsplit=1)
+            found.append((ours[0], theirs[0]))
+    return tuple(found[:_ASKS])
 
 
 def collect(
@@ -196,7 +360,9 @@ def read_pairs(work: Path) -> Iterator[Pair]:
     """The pairs of an earlier run."""
     with (work / "pairs.jsonl").open(encoding="utf-8") as lines:
         for line in lines:
-            yield Pair(**json.loads(line))
+            fields = json.loads(line)
+            asks = tuple((ours, theirs) for ours, theirs in fields.pop("asks", ()))
+            yield Pair(**fields, asks=asks)
 
 
 def _packages(work: Path, found: Collection) -> None:
@@ -334,6 +500,7 @@ def _write(work: Path, found: Collection, seed: int) -> None:
                 "ja": pair.ja,
                 "source": pair.source,
                 "kind": pair.kind,
+                **({"asks": pair.asks} if pair.asks else {}),
             }
             out.write(json.dumps(fields, ensure_ascii=False) + "\n")
     partial.rename(work / "pairs.jsonl")
@@ -351,7 +518,7 @@ def _write(work: Path, found: Collection, seed: int) -> None:
 
 def _ordered(found: Collection, chance: random.Random) -> Iterable[Pair]:
     """Text and passages mixed, then messages and labels, then words."""
-    mixed = ("text", "passage")
+    mixed = ("text", "passage", "section")
     for kinds in (mixed, ("message",), ("label",), ("common",), ("word",)):
         part = [pair for kind in kinds for pair in found.pairs[kind]]
         chance.shuffle(part)

@@ -87,14 +87,22 @@ def _check_files(work: Path) -> None:
 def _write_pairs(work: Path) -> None:
     work.mkdir(parents=True, exist_ok=True)
     with (work / "pairs.jsonl").open("w", encoding="utf-8") as out:
-        for who, does, what in product(_WHO, _DOES, _WHAT):
-            pair = {
-                "en": f"{who} {does} {what}.",
-                "ja": f"{_WHO[who]}は{_WHAT[what]}{_DOES[does]}。",
-                "source": "selfcheck",
-                "kind": "text",
-            }
-            out.write(json.dumps(pair, ensure_ascii=False) + "\n")
+        for who, does in product(_WHO, _DOES):
+            asks = [_sentence(who, does, what) for what in _WHAT]
+            english, japanese = (" ".join(each) for each in zip(*asks[:3], strict=True))
+            pairs = [
+                {"en": ours, "ja": theirs, "kind": "text"} for ours, theirs in asks
+            ]
+            pairs.append(
+                {"en": english, "ja": japanese, "kind": "section", "asks": asks[:3]}
+            )
+            for pair in pairs:
+                fields = {**pair, "source": "selfcheck"}
+                out.write(json.dumps(fields, ensure_ascii=False) + "\n")
+
+
+def _sentence(who: str, does: str, what: str) -> tuple[str, str]:
+    return f"{who} {does} {what}.", f"{_WHO[who]}は{_WHAT[what]}{_DOES[does]}。"
 
 
 def _random_model(folder: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Where the English-Japanese text comes from: Debian packages, each with its licence.
+"""Where the English-Japanese text comes from: packages, each with its licence.
 
 Packages named here are whole manuals in both languages. Beside them every package of
 the archive is taken that carries a Japanese message catalogue, help or manual page and
@@ -13,6 +13,7 @@ __all__ = (
     "FORBIDDEN",
     "LARGE_PACKAGES",
     "MANUALS",
+    "NPM",
     "Manual",
     "is_forbidden",
     "is_japanese_catalogue",
@@ -199,7 +200,16 @@ MANUALS = (
         licence="GPL-2+",
         packages=("tuxpaint-data",),
     ),
+    Manual(
+        name="electron",
+        what="documentation of Electron, from the package electron-i18n of npm",
+        licence="MIT",
+        packages=("electron-i18n",),
+    ),
 )
+
+NPM = ("electron-i18n",)
+"""Packages of npm's registry; all others are Debian's."""
 
 LARGE_PACKAGES = (
     "blender-data",

@@ -20,13 +20,14 @@ from training.tokens import Encoder
 
 __all__ = ("LENGTH", "mixture", "taught", "teach")
 
-LENGTH = 192
-"""Tokens of an English text that are read."""
+LENGTH = 256
+"""Tokens of an English text that are read: as many as the model reads."""
 
 _SHARD = 4000
 
 _MIXTURE = {
     "text": 1.0,
+    "section": 0.3,
     "passage": 0.1,
     "message": 0.3,
     "label": 0.1,
@@ -41,7 +42,11 @@ def teach(work: Path, model: Path, most: int | None = None) -> None:
     folder = work / "teacher"
     folder.mkdir(exist_ok=True)
     known = {text for _, texts in _shards(folder) for text in texts}
-    wanted = dict.fromkeys(pair.en for pair in mixture(work, most))
+    wanted = dict.fromkeys(
+        text
+        for pair in mixture(work, most)
+        for text in (pair.en, *(asked for asked, _ in pair.asks))
+    )
     todo = [text for text in wanted if text not in known]
     console.print(f"{len(wanted):,} English texts, {len(todo):,} without a vector")
     weights, encoder = load_weights(model), Encoder(model, None)
