@@ -252,20 +252,24 @@ def _one(
     known = np.flatnonzero(data.known)
     pool = data.vectors[known[chance.integers(0, len(known), _POOL)]]
     parts = data.parts if len(data.parts) else known
-    others = data.vectors[parts[chance.integers(0, len(parts), _POOL)]]
-    targets = data.vectors[data.target[places]]
+    others = parts[chance.integers(0, len(parts), _POOL)]
+    own, partner = data.target[places], data.partner(places, chance)
+    asking = data.asking[places]
+    questions = np.where(asking, own, partner)
+    answers = np.concatenate([np.where(asking, partner, own), others])
     state.learnt, state.moments, loss, nearness = step(
         state.learnt,
         state.moments,
         ids,
         mask,
-        targets.astype(np.float32),
+        data.vectors[own].astype(np.float32),
         pool.astype(np.float32),
         data.weights[places],
-        data.vectors[data.partner(places, chance)].astype(np.float32),
+        data.vectors[partner].astype(np.float32),
         data.has_partner(places),
-        data.asking[places],
-        others.astype(np.float32),
+        asking,
+        data.vectors[others].astype(np.float32),
+        data.answered(questions, answers),
         rate,
     )
     state.step += 1
@@ -290,6 +294,7 @@ def _compiled(
         has_partner: jax.Array,
         asking: jax.Array,
         parts: jax.Array,
+        answered: jax.Array,
     ) -> tuple[jax.Array, jax.Array]:
         vectors = forward(weights, learnt, ids, mask)
         nearness = (vectors * targets).sum(1)
@@ -300,6 +305,7 @@ def _compiled(
         answers = jnp.concatenate([jnp.where(asks, partner, vectors), parts])
         english = jnp.where(asks, partner, targets)
         likeness = english @ jnp.concatenate([english, parts]).T
+        likeness = jnp.where(answered, 1.0, likeness)
         each = (
             2 * (1 - nearness)
             + _CONTRAST * _told_apart(vectors, others, targets @ others.T)
