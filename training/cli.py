@@ -127,9 +127,9 @@ def widen(work: Path, model: Path, start: Path, to: Path, size: int) -> None:
 @click.option("--steps", type=int, help="Steps instead of time: the same every time.")
 @click.option(
     "--length",
-    default=160,
+    default=192,
     show_default=True,
-    type=click.IntRange(min=16, max=192),  # what batches are made for
+    type=click.IntRange(min=16, max=256),  # what batches are made for
     help="Longest text, in tokens.",
 )
 @click.option("--seed", default=0, show_default=True)
@@ -210,7 +210,9 @@ def evaluate(
 @click.option("--relevance", type=_EXISTING, help="Left out, and measured.")
 @click.option("--sets", multiple=True, help="Names of relevance sets to measure.")
 @click.option("--minutes", default=60.0, show_default=True)
+@click.option("--most", type=int)
 @click.option("--seed", default=0, show_default=True)
+@click.option("--to", type=_FOLDER, help="Where to export what was learnt.")
 @click.pass_context
 def everything(
     context: click.Context,
@@ -222,14 +224,20 @@ def everything(
     relevance: Path | None,
     sets: tuple[str, ...],
     minutes: float,
+    most: int | None,
     seed: int,
+    to: Path | None,
 ) -> None:
-    """Do every step in order; what an earlier run has finished is kept."""
+    """Do every step in order; what an earlier run has finished is kept.
+
+    All but `widen`, which goes on from something learnt before.
+    """
     from training.exporting import PIECES
+    from training.pairing import PAIRS
 
     measured = (relevance,) if relevance else ()
     context.invoke(fetch, work=work)
-    if not (work / "pairs.jsonl").exists():
+    if not (work / PAIRS).exists():
         context.invoke(
             pairs,
             work=work,
@@ -240,7 +248,9 @@ def everything(
         )
     if not (work / PIECES).exists():
         context.invoke(pieces, work=work, extra=extra, seed=seed)
-    context.invoke(teacher, work=work, model=model)
-    context.invoke(rows, work=work, model=model, minutes=minutes, seed=seed)
+    context.invoke(teacher, work=work, model=model, most=most)
+    context.invoke(rows, work=work, model=model, minutes=minutes, most=most, seed=seed)
     if relevance and sets:
         context.invoke(evaluate, work=work, model=model, relevance=relevance, sets=sets)
+    if to:
+        context.invoke(export, work=work, to=to)

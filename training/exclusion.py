@@ -1,9 +1,9 @@
 """What must not be learnt: the text that search quality is measured with.
 
-Two checks. Names: a folder that is named like a measured corpus is refused. Content:
-given the folder of the relevance sets, every line of their pages and every query is
-known here, and a pair that has one of them is dropped; a source with more than a few
-such pairs is refused as a whole.
+Two checks. Names: a folder that is in one named like a measured corpus is refused.
+Content: given the folder of the relevance sets, every line of their pages and every
+query is known here, and a pair that has one of them is dropped; a source with more than
+a few such pairs is refused as a whole.
 """
 
 import json
@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from training.cleaning import clean
+from training.refusing import Refused
 from training.sources import is_forbidden
 
 __all__ = ("Excluded", "Measured")
@@ -23,7 +24,7 @@ _MAX_SHARE = 0.02
 _MIN_PAIRS = 200
 
 
-class Excluded(Exception):
+class Excluded(Refused):
     """A source holds text that search quality is measured with."""
 
 
@@ -47,9 +48,9 @@ class Measured:
         return any(key in self._lines for key in _keys(text))
 
     def check_folder(self, folder: Path) -> None:
-        """Refuse a folder that is, or is named like, a measured corpus."""
+        """Refuse a folder that is, or is in one named like, a measured corpus."""
         place = folder.resolve()
-        if is_forbidden(place.name) or any(
+        if is_forbidden(str(place)) or any(
             place.is_relative_to(measured) for measured in self._folders
         ):
             raise Excluded(f"{folder}: search quality is measured with this text")

@@ -1,8 +1,8 @@
 """What was learnt, as files: rows in bytes with a scale each, the adapter in halves.
 
 ``learnt.safetensors`` beside ``pieces.model`` is what the product reads; a folder with
-both is also what a later training can start from. By ``SHA256SUMS`` the product tells
-whether they are whole.
+both is also what a later training can start from. Which pieces the rows are for is told
+inside. By ``SHA256SUMS`` the product tells whether both are whole.
 """
 
 import hashlib
@@ -11,22 +11,33 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
-from sentencepiece import SentencePieceProcessor
 
 from training.adapter import DOWN, UP
 from training.minilm import JA
+from training.refusing import Refused
 
-__all__ = ("FILE", "PIECES", "export", "read_learnt", "write_learnt")
+__all__ = ("FILE", "PIECES", "digest_of", "export", "read_learnt", "write_learnt")
 
 FILE = "learnt.safetensors"
 PIECES = "pieces.model"
 _SCALES = f"{JA}.scales"
+_FOR = "pieces"
 _MOST = 127
 
 
-def write_learnt(folder: Path, learnt: Mapping[str, np.ndarray]) -> None:
-    """Write what was learnt into *folder*, whole or not at all."""
+def digest_of(file: Path) -> str:
+    """What tells a file from others."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def write_learnt(folder: Path, learnt: Mapping[str, np.ndarray], pieces: str) -> None:
+    """Write what was learnt into *folder*, whole or not at all.
+
+    *pieces* is the digest of those the rows are for.
+    """
     rows = learnt[JA]
     scales = (np.abs(rows).max(1) / _MOST).astype(np.float16)
     steps = np.rint(rows / np.maximum(scales.astype(np.float32), 1e-6)[:, None])
@@ -40,7 +51,8 @@ def write_learnt(folder: Path, learnt: Mapping[str, np.ndarray]) -> None:
         },
     }
     partial = folder / (FILE + ".part")
-    save_file({key: np.ascontiguousarray(it) for key, it in tensors.items()}, partial)
+    whole = {key: np.ascontiguousarray(it) for key, it in tensors.items()}
+    save_file(whole, partial, metadata={_FOR: pieces})
     partial.rename(folder / FILE)
 
 
@@ -55,14 +67,13 @@ def read_learnt(folder: Path) -> dict[str, np.ndarray]:
 
 def export(work: Path, folder: Path) -> None:
     """Put what the product needs of a training into *folder*."""
-    rows = len(read_learnt(work)[JA])
-    pieces = SentencePieceProcessor(model_file=str(work / PIECES)).vocab_size()
-    if rows != pieces:
-        raise ValueError(f"there are {rows:,} rows for {pieces:,} pieces")
+    with safe_open(work / FILE, framework="np") as tensors:
+        pieces = (tensors.metadata() or {}).get(_FOR)
+    if pieces != digest_of(work / PIECES):
+        raise Refused(f"The rows in {work} were learnt for other pieces.")
     folder.mkdir(parents=True, exist_ok=True)
     sums = []
     for name in (FILE, PIECES):
         shutil.copyfile(work / name, folder / name)
-        digest = hashlib.sha256((folder / name).read_bytes()).hexdigest()
-        sums.append(f"{digest}  {name}\n")
+        sums.append(f"{digest_of(folder / name)}  {name}\n")
     (folder / "SHA256SUMS").write_text("".join(sums), encoding="ascii")

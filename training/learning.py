@@ -5,7 +5,6 @@ English one. A checkpoint is written every few minutes; a run that is started ag
 on where the last one was, with the same schedule.
 """
 
-import hashlib
 import json
 import shutil
 import time
@@ -19,27 +18,27 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 
-from training.adapter import RANK, blank_adapter, grown
+from training.adapter import RANK, blank_adapter, grown, rank_of
 from training.batches import Batch, passes
-from training.exporting import PIECES, read_learnt, write_learnt
+from training.exporting import FILE, PIECES, digest_of, read_learnt, write_learnt
 from training.lessons import SAMPLING, Lessons, read_lessons
 from training.minilm import (
     JA,
-    WIDTH,
     WORDS,
     Learnt,
     Weights,
-    embed,
     forward,
     load_weights,
     padded,
 )
-from training.pairing import read_pairs
+from training.pairing import PAIRS, PARTS, read_pairs
 from training.progress import console, meter
+from training.refusing import Refused
 from training.ridge import ridge_start
+from training.teaching import teach
 from training.tokens import Encoder
 
-__all__ = ("OtherPieces", "Settings", "learn")
+__all__ = ("Settings", "learn")
 
 _RATES = {JA: 2e-3}
 _ADAPTER_RATE = 1e-3
@@ -66,6 +65,7 @@ _POOL = 2048
 many parts of pages are those that a question is not answered by."""
 
 _RIDGE_TOKENS = 64
+_CHECKPOINT = "checkpoint.npz"
 _SMOOTH = 0.99
 
 
@@ -76,7 +76,7 @@ class Settings:
     minutes: float = 60.0
     steps: int | None = None
     seed: int = 0
-    length: int = 160
+    length: int = 192
     checkpoint_minutes: float = 3.0
     most: int | None = None
     """Sentences to learn from, and fewer of the rest; all without a number."""
@@ -98,24 +98,24 @@ class _State:
     nearness: float = 0.0
 
 
-class OtherPieces(Exception):
-    """Rows do not belong to the pieces they would be used with."""
-
-
 _Step = Callable[..., tuple[dict[str, jax.Array], optax.OptState, jax.Array, jax.Array]]
 """One step: what is learnt and moments before, a batch; both after, two figures."""
 
 
 def learn(work: Path, model: Path, settings: Settings) -> None:
     """Train until the time or the steps are used up, then write what was learnt."""
-    if settings.start is not None:  # rows belong to the pieces they were learnt for
+    run = _run(work, settings)
+    _check_checkpoint(work, run)
+    # Rows belong to the pieces they were learnt for.
+    if settings.start is not None and settings.start.resolve() != work.resolve():
         shutil.copyfile(settings.start / PIECES, work / PIECES)
-    pieces = _pieces(work)
+    pieces = digest_of(work / PIECES)
+    teach(work, model, settings.most)
     weights, encoder = load_weights(model), Encoder(model, work / PIECES)
-    data = read_lessons(work, model, encoder, settings.length, settings.most)
-    console.print(f"{len(data.ids):,} pairs, {data.known.sum():,} known targets")
+    data = read_lessons(work, encoder, settings.length, settings.most)
+    console.print(f"{len(data.ids):,} pairs")
     optimizer = optax.adam(1.0, b2=_SECOND_MOMENT)
-    state = _restored(work, optimizer, pieces)
+    state = _restored(work, optimizer)
     if state is None:
         start = _start(work, weights, encoder, settings)
         state = _State(learnt=start, moments=optimizer.init(start))
@@ -123,10 +123,11 @@ def learn(work: Path, model: Path, settings: Settings) -> None:
         console.print(
             f"going on at step {state.step:,}, {state.seconds / 60:.1f} minutes"
         )
-    _train(work, weights, data, optimizer, state, settings)
-    if _pieces(work) != pieces:
-        raise OtherPieces("The pieces were exchanged while rows for them were learnt.")
-    write_learnt(work, {key: np.asarray(it) for key, it in state.learnt.items()})
+    _train(work, weights, data, optimizer, state, settings, run)
+    if digest_of(work / PIECES) != pieces:
+        raise Refused("The pieces were exchanged while rows for them were learnt.")
+    learnt = {key: np.asarray(it) for key, it in state.learnt.items()}
+    write_learnt(work, learnt, pieces)
     _write_card(work, data, state, settings)
 
 
@@ -142,10 +143,11 @@ def _start(
 
 
 def _ridge(work: Path, weights: Weights, encoder: Encoder) -> np.ndarray:
-    path = work / f"start.{_pieces(work)[:8]}.npy"
+    made_of = digest_of(work / PIECES), digest_of(work / PAIRS)
+    path = work / f"start.{'.'.join(digest[:8] for digest in made_of)}.npy"
     if not path.exists():
         console.print("ridge start")
-        pairs = [pair for pair in read_pairs(work) if pair.kind != "passage"]
+        pairs = [pair for pair in read_pairs(work) if pair.kind not in PARTS]
         english = [encoder.english(pair.en)[:_RIDGE_TOKENS] for pair in pairs]
         japanese = [encoder.encode(pair.ja, _RIDGE_TOKENS)[1:-1] for pair in pairs]
         words = np.asarray(weights[WORDS])
@@ -160,6 +162,7 @@ def _train(
     optimizer: optax.GradientTransformation,
     state: _State,
     settings: Settings,
+    run: str,
 ) -> None:
     known = read_learnt(settings.start).keys() if settings.start else ()
     rates = {
@@ -167,35 +170,28 @@ def _train(
         for key in state.learnt
     }
     step = _compiled(weights, optimizer, rates)
-    _teach_parts(weights, data)
-    # Both sides fit into the length of a batch, so that one program computes it.
-    lengths = [
-        len(ids) if data.known[target] else max(len(ids), len(data.english[target]))
-        for ids, target in zip(data.ids, data.target, strict=True)
-    ]
-    teacher = _teacher(weights)
+    lengths = [len(ids) for ids in data.ids]
+    near = data.vectors[data.target]
     total = float(settings.steps or settings.minutes * 60)
     saved = began = time.monotonic()
     before = state.seconds
     with meter("steps" if settings.steps else "seconds", total) as shown:
         while _used(state, settings) < 1:
-            near = data.vectors[data.target] if data.known.all() else None
             batches = passes(lengths, data.shares, near, settings.seed, state.number)
             for batch in batches[state.place :]:
                 used = _used(state, settings)
                 if used >= 1:
                     break
                 rate = min(1.0, (state.step + 1) / _WARM_UP) * (1 - used)
-                _teach(teacher, data, batch)
                 _one(step, data, batch, state, rate, settings.seed)
                 state.seconds = before + time.monotonic() - began
                 shown.reach(used * total, _note(state))
                 if time.monotonic() - saved > settings.checkpoint_minutes * 60:
-                    _save(work, state)
+                    _save(work, state, run)
                     saved = time.monotonic()
             else:
                 state.number, state.place = state.number + 1, 0
-    _save(work, state)
+    _save(work, state, run)
 
 
 def _used(state: _State, settings: Settings) -> float:
@@ -213,45 +209,15 @@ def _note(state: _State) -> str:
     )
 
 
-def _teacher(weights: Weights) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    nothing = {JA: jnp.zeros((1, WIDTH))}
-    compute = jax.jit(lambda ids, mask: forward(weights, nothing, ids, mask))
-    return lambda ids, mask: np.asarray(compute(ids, mask))
-
-
-def _teach(
-    teacher: Callable[[np.ndarray, np.ndarray], np.ndarray], data: Lessons, batch: Batch
-) -> None:
-    """Compute the targets of a batch that nobody has computed yet."""
-    targets = data.target[batch.places]
-    if not data.known[targets].all():
-        texts = [data.english[target] for target in targets]
-        data.vectors[targets] = teacher(*padded(texts, batch.length, len(texts)))
-        data.known[targets] = True
-
-
-def _teach_parts(weights: Weights, data: Lessons) -> None:
-    """Compute the vectors of parts of pages and of questions, before any batch."""
-    wanted = np.unique(
-        [*data.parts, *(place for some in data.partners for place in some)]
-    ).astype(np.int64)
-    todo = wanted[~data.known[wanted]]
-    if len(todo):
-        texts = [data.english[place] for place in todo]
-        with meter("parts of pages", len(todo)) as shown:
-            data.vectors[todo] = embed(weights, None, texts, shown.advance)
-        data.known[todo] = True
-
-
 def _one(
     step: _Step, data: Lessons, batch: Batch, state: _State, rate: float, seed: int
 ) -> None:
     places = batch.places
     ids, mask = padded([data.ids[place] for place in places], batch.length, len(places))
     chance = np.random.default_rng((seed, 1, state.step))
-    known = np.flatnonzero(data.known)
-    pool = data.vectors[known[chance.integers(0, len(known), _POOL)]]
-    parts = data.parts if len(data.parts) else known
+    everything = np.arange(len(data.vectors))
+    pool = data.vectors[chance.choice(everything, _POOL)]
+    parts = data.parts if len(data.parts) else everything
     others = parts[chance.integers(0, len(parts), _POOL)]
     own, partner = data.target[places], data.partner(places, chance)
     asking = data.asking[places]
@@ -339,12 +305,12 @@ def _told_apart(
     return optax.softmax_cross_entropy_with_integer_labels(scores, labels)
 
 
-def _save(work: Path, state: _State) -> None:
+def _save(work: Path, state: _State, run: str) -> None:
     leaves = jax.tree.leaves(state.moments)
     partial = work / "checkpoint.part.npz"
     np.savez(
         partial,
-        pieces=np.array(_pieces(work)),
+        run=np.array(run),
         figures=np.array(
             [
                 state.step,
@@ -358,25 +324,44 @@ def _save(work: Path, state: _State) -> None:
         **{f"moment{index}": np.asarray(leaf) for index, leaf in enumerate(leaves)},
         **{f"learnt.{key}": np.asarray(it) for key, it in state.learnt.items()},
     )
-    partial.rename(work / "checkpoint.npz")
+    partial.rename(work / _CHECKPOINT)
 
 
-def _pieces(work: Path) -> str:
-    """What tells the pieces that rows are learnt for from others."""
-    return hashlib.sha256((work / PIECES).read_bytes()).hexdigest()
+def _run(work: Path, settings: Settings) -> str:
+    """What tells one run from another: all that decides what a step computes."""
+    start = settings.start
+    made_of = {
+        "pieces": digest_of((start or work) / PIECES),
+        "pairs": digest_of(work / PAIRS),
+        "start": digest_of(start / FILE) if start else None,
+        "rank": RANK,
+        "seed": settings.seed,
+        "length": settings.length,
+        "most": settings.most,
+    }
+    return json.dumps(made_of, sort_keys=True)
 
 
-def _restored(
-    work: Path, optimizer: optax.GradientTransformation, pieces: str
-) -> _State | None:
-    path = work / "checkpoint.npz"
+def _check_checkpoint(work: Path, run: str) -> None:
+    path = work / _CHECKPOINT
+    if not path.exists():
+        return
+    with np.load(path) as kept:
+        known = json.loads(str(kept["run"])) if "run" in kept else {}
+    wanted = json.loads(run)
+    other = [name for name in wanted if known.get(name, wanted) != wanted[name]]
+    if other:
+        raise Refused(
+            f"{path} is of a run with other {', '.join(other)}."
+            " To begin anew, delete it."
+        )
+
+
+def _restored(work: Path, optimizer: optax.GradientTransformation) -> _State | None:
+    path = work / _CHECKPOINT
     if not path.exists():
         return None
     with np.load(path) as kept:
-        if str(kept["pieces"]) != pieces:
-            raise OtherPieces(
-                f"{path} is of rows for other pieces. To begin anew, delete it."
-            )
         learnt = {
             key.removeprefix("learnt."): jnp.asarray(kept[key])
             for key in kept.files
@@ -402,7 +387,7 @@ def _write_card(work: Path, data: Lessons, state: _State, settings: Settings) ->
     card = {
         "base": "sentence-transformers/all-MiniLM-L6-v2",
         "rows": list(state.learnt[JA].shape),
-        "rank": RANK,
+        "rank": rank_of(state.learnt),
         "seed": settings.seed,
         "steps": state.step,
         "passes": state.number,

@@ -1,9 +1,7 @@
 """Lessons: the pairs as ids, the vectors they are to get, and what answers what.
 
-Parts of pages, which are passages and sections, come with questions they answer: first
-sentences of their paragraphs. Those are lessons of their own, and each side knows the
-other, so that a question can be told which part answers it. A passage and a section of
-one page begin alike: then both are answers, and neither is held against the other.
+Questions that parts of pages answer are lessons of their own, and each side knows the
+other, so that a question can be told which part answers it.
 """
 
 from collections import Counter
@@ -13,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
+from training.asking import questions_of
 from training.batches import Sampling
-from training.minilm import WIDTH
 from training.pairing import Pair
 from training.progress import meter
-from training.teaching import LENGTH, mixture, taught
+from training.teaching import mixture, taught
 from training.tokens import Encoder
 
 __all__ = ("SAMPLING", "Lessons", "read_lessons")
@@ -43,13 +41,11 @@ _ENGLISH_SHARE = 0.05
 
 @dataclass(frozen=True)
 class Lessons:
-    """The pairs as ids, and the vectors of their English texts as far as known."""
+    """The pairs as ids, and the vectors of their English texts."""
 
     ids: list[list[int]]
-    english: list[list[int]]
     target: np.ndarray
     vectors: np.ndarray
-    known: np.ndarray
     shares: np.ndarray
     weights: np.ndarray
     counts: Counter[tuple[str, str]]
@@ -81,22 +77,17 @@ class Lessons:
 
 
 def read_lessons(
-    work: Path, model: Path, encoder: Encoder, length: int, most: int | None
+    work: Path, encoder: Encoder, length: int, most: int | None
 ) -> Lessons:
-    """The pairs of a folder, all or a mixture, and what was computed of them."""
+    """The pairs of a folder, all or a mixture, and the vectors the teacher made."""
     shards, computed = taught(work)
     pairs = list(mixture(work, most))
     pairs += _english(pairs)
-    questions = _questions(pairs)
+    questions = questions_of(pairs)
     asked = [[en for en, _ in pair.asks if en in questions] for pair in pairs]
-    asked += [answers for _, answers in questions.values()]
-    pairs += [question for question, _ in questions.values()]
+    asked += [question.answers for question in questions.values()]
+    pairs += [question.lesson for question in questions.values()]
     places = {en: at for at, en in enumerate(dict.fromkeys(p.en for p in pairs))}
-    known = np.array([en in shards for en in places])
-    vectors = np.zeros((len(places), WIDTH), np.float16)
-    vectors[known] = computed[[shards[en] for en in places if en in shards]]
-    teacher = Encoder(model, None)
-    english = [teacher.encode(en, LENGTH) for en in places]
     ids = []
     with meter("texts", len(pairs)) as shown:
         for pair in pairs:
@@ -104,21 +95,19 @@ def read_lessons(
             shown.advance()
     return Lessons(
         ids,
-        english,
         np.array([places[pair.en] for pair in pairs]),
-        vectors,
-        known,
+        computed[[shards[en] for en in places]],
         np.array([SAMPLING[pair.kind].share for pair in pairs]),
         np.array([SAMPLING[pair.kind].weight for pair in pairs], np.float32),
         Counter((_family(pair), pair.kind) for pair in pairs),
         [[places[en] for en in some] for some in asked],
         {
-            places[question.en]: [places[en] for en in answers]
-            for question, answers in questions.values()
+            places[question]: [places[en] for en in each.answers]
+            for question, each in questions.items()
         },
         np.array([pair.kind == "question" for pair in pairs]),
         np.unique(
-            [places[en] for _, answers in questions.values() for en in answers]
+            [places[en] for each in questions.values() for en in each.answers]
         ).astype(np.int64),
     )
 
@@ -127,22 +116,6 @@ def _english(pairs: Sequence[Pair]) -> Iterator[Pair]:
     """Some English texts as their own translation."""
     for pair in pairs[: int(len(pairs) * _ENGLISH_SHARE)]:
         yield Pair(pair.en, pair.en, pair.source, "english")
-
-
-def _questions(pairs: Sequence[Pair]) -> dict[str, tuple[Pair, list[str]]]:
-    """What is asked of the pairs: a lesson each, and the English texts that answer it.
-
-    What several parts of a kind begin with is none: a notice, a line of navigation.
-    """
-    counts = Counter((en, pair.kind) for pair in pairs for en, _ in pair.asks)
-    repeated = {en for (en, _), count in counts.items() if count > 1}
-    found: dict[str, tuple[Pair, list[str]]] = {}
-    for pair in pairs:
-        for english, japanese in pair.asks:
-            if english not in repeated:
-                lesson = Pair(english, japanese, pair.source, "question")
-                found.setdefault(english, (lesson, []))[1].append(pair.en)
-    return found
 
 
 def _family(pair: Pair) -> str:

@@ -5,29 +5,27 @@ are written as HTML, so that they are read like those of any other manual.
 """
 
 import json
-import subprocess
 import tarfile
 from pathlib import Path, PurePosixPath
+
+from training.archive import Unavailable, run
 
 __all__ = ("fetch_pages",)
 
 _LANGUAGES = {"en": "en-US", "ja": "ja-JP"}
 _PAGES = "package/dist/docs.json"
 _ABOUT = "package/package.json"
-_WITHIN = 600.0
 
 
 def fetch_pages(name: str, download: Path, folder: Path) -> dict[str, object]:
-    """Write the pages of the package into *folder*, and tell what it is."""
+    """Write the pages of the package into *folder*, and tell what it is.
+
+    Raises:
+        Unavailable: npm is not installed, or cannot have the package.
+    """
     download.mkdir(parents=True, exist_ok=True)
-    # npm is looked for on the PATH, as apt-get is.
-    made = subprocess.run(  # noqa: S603
-        ["npm", "pack", name, "--json", "--pack-destination", str(download)],  # noqa: S607
-        check=True,
-        stdout=subprocess.PIPE,
-        timeout=_WITHIN,
-    )
-    file = download / json.loads(made.stdout)[0]["filename"]
+    told = run(["npm", "pack", name, "--json", "--pack-destination", str(download)])
+    file = download / json.loads(told)[0]["filename"]
     with tarfile.open(file) as archive:
         about = _json(archive, _ABOUT)
         pages = _json(archive, _PAGES)
@@ -47,7 +45,7 @@ def fetch_pages(name: str, download: Path, folder: Path) -> dict[str, object]:
 def _json(archive: tarfile.TarFile, name: str) -> dict:
     found = archive.extractfile(name)
     if found is None:
-        raise FileNotFoundError(f"{archive.name!s} has no {name}")
+        raise Unavailable(f"{archive.name!s} has no {name}")
     with found:
         return json.load(found)
 

@@ -39,9 +39,14 @@ from training.fetching import packages_folder
 from training.progress import console, meter
 from training.sources import MANUALS, is_forbidden
 
-__all__ = ("KINDS", "Pair", "collect", "read_pairs")
+__all__ = ("KINDS", "PAIRS", "PARTS", "Pair", "collect", "read_pairs")
+
+PAIRS = "pairs.jsonl"
 
 KINDS = ("section", "passage", "text", "message", "label", "common", "word")
+
+PARTS = ("section", "passage")
+"""Kinds that repeat texts which are pairs themselves: who counts leaves them out."""
 
 _PASSAGE_CHARACTERS = 800
 """English characters of a passage: about 200 tokens."""
@@ -53,7 +58,7 @@ _LABEL_WORDS = 4
 """English words up to which a message is a label."""
 
 _SECTION = 256
-"""Size of a section, as the product measures where to cut pages."""
+"""Size of a section, about as the product measures where to cut pages."""
 
 _SMALLEST_SECTION = 32
 
@@ -190,6 +195,9 @@ class Collection:
             or (_begins(pair[0]) and not self._is_measured(*_texts(pair)))
         ]
         for part in sections(whole):
+            lines = f"{part.english}\n{part.japanese}".splitlines()
+            if any(line in self._measured for line in lines):  # in its code, or a table
+                continue
             # With all its code it would not look like text; its paragraphs do.
             self._take(Pair(*part[:2], source, "section", self._askable(part.asks)))
 
@@ -358,7 +366,7 @@ def collect(
 
 def read_pairs(work: Path) -> Iterator[Pair]:
     """The pairs of an earlier run."""
-    with (work / "pairs.jsonl").open(encoding="utf-8") as lines:
+    with (work / PAIRS).open(encoding="utf-8") as lines:
         for line in lines:
             fields = json.loads(line)
             asks = tuple((ours, theirs) for ours, theirs in fields.pop("asks", ()))
@@ -492,7 +500,7 @@ def _found_package(found: Collection, folder: Path) -> None:
 
 def _write(work: Path, found: Collection, seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - an order, not a secret
-    partial = work / "pairs.jsonl.part"
+    partial = work / f"{PAIRS}.part"
     with partial.open("w", encoding="utf-8") as out:
         for pair in _ordered(found, chance):
             fields = {
@@ -503,7 +511,7 @@ def _write(work: Path, found: Collection, seed: int) -> None:
                 **({"asks": pair.asks} if pair.asks else {}),
             }
             out.write(json.dumps(fields, ensure_ascii=False) + "\n")
-    partial.rename(work / "pairs.jsonl")
+    partial.rename(work / PAIRS)
     table: dict[str, dict[str, int]] = defaultdict(dict)
     for (source, kind), count in sorted(found.counts.items()):
         table[source][kind] = count

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import sentencepiece
 
+from training.exclusion import Measured
 from training.exporting import PIECES
-from training.pairing import read_pairs
+from training.pairing import PARTS, read_pairs
 from training.progress import meter
 from training.tokens import runs
 
@@ -58,8 +59,9 @@ def _everyday_kanji() -> str:
 
 
 def _texts(work: Path, extra: Sequence[Path]) -> list[str]:
-    texts = [pair.ja for pair in read_pairs(work) if pair.kind != "passage"]
+    texts = [pair.ja for pair in read_pairs(work) if pair.kind not in PARTS]
     for folder in extra:
+        Measured(()).check_folder(folder)
         texts += [
             path.read_text(encoding="utf-8", errors="replace")
             for path in sorted(folder.rglob("*.md"))

@@ -2,8 +2,7 @@
 
 Texts are taken in the order of ``pairs.jsonl``, so the best come first. Vectors are
 written in shards, each beside the list of its texts; a text that is in a shard is not
-done again, even if the pairs have changed since. Learning computes those that are in no
-shard when it comes to them: to do it beforehand is worth it for several passes.
+done again, even if the pairs have changed since. Learning begins with this step too.
 """
 
 import json

@@ -17,9 +17,9 @@ from sentencepiece import SentencePieceProcessor
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
 from training.catalogues import dictionary_entries
-from training.exporting import PIECES, read_learnt, write_learnt
+from training.exporting import PIECES, digest_of, read_learnt, write_learnt
 from training.minilm import JA, WORDS, load_weights
-from training.pairing import read_pairs
+from training.pairing import PARTS, read_pairs
 from training.progress import console, meter
 from training.tokens import Encoder, runs
 
@@ -65,7 +65,7 @@ def widen(work: Path, *, start: Path, target: Path, model: Path, size: int) -> N
     learnt[JA] = np.concatenate(
         [learnt[JA], _rows(model, learnt[JA], [(parts[w], words[w]) for w in chosen])]
     )
-    write_learnt(target, learnt)
+    write_learnt(target, learnt, digest_of(target / PIECES))
     console.print(f"{len(chosen):,} words more, such as {' '.join(chosen[:10])}")
 
 
@@ -88,7 +88,7 @@ def _counts(work: Path, pieces: bytes) -> Counter[str]:
     tokenizer = SentencePieceProcessor(model_proto=pieces)
     found: Counter[str] = Counter()
     for pair in read_pairs(work):
-        if pair.kind != "passage":
+        if pair.kind not in PARTS:
             found.update(runs(pair.ja))
     counts: Counter[str] = Counter()
     with meter("runs", len(found)) as shown:

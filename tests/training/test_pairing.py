@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("selectolax", reason="training/requirements.txt is not installed")
+pytest.importorskip("training.sources", reason="the folder training is not here")
 
 ENGLISH = """\
 ---
@@ -117,6 +117,50 @@ def test_what_search_is_measured_with_is_in_no_part_of_a_page(pages: Path) -> No
     everything = [pair for some in pairs.values() for pair in some]
     assert len(pairs["section"]) == 2
     assert not [pair for pair in everything if line in pair.ja]
+
+
+def test_measured_text_in_code_leaves_its_section_out(pages: Path) -> None:
+    measured = pages / "measured"
+    measured.mkdir()
+    (measured / "page.md").write_text("// empty the bin of the server for good\n")
+    for name in ("en", "ja"):
+        page = (pages / f"{name}.md").read_text(encoding="utf-8")
+        page = page.replace(
+            "await bin", "// Empty the bin of the server for good.\nawait bin"
+        )
+        (pages / f"{name}.md").write_text(page, encoding="utf-8")
+
+    pairs = _collected(pages, (measured,))
+
+    assert [pair.en.split("\n")[1] for pair in pairs["section"]] == [
+        "",
+        "Deleting files › Undoing it",
+    ]
+
+
+def test_code_is_paired_with_the_same_code(tmp_path: Path) -> None:
+    page = "# Foo\n\nIt is installed first.\n\n{}```sh\nfoo --version\n```\n"
+    more = "```sh\nsudo apt install foo\nfoo --version\n```\n\n"
+    (tmp_path / "en.md").write_text(page.format(more))
+    (tmp_path / "ja.md").write_text(page.format(""), encoding="utf-8")
+
+    align = importlib.import_module("training.aligning").align
+    read = importlib.import_module("training.documents").markdown_blocks
+    pairs = align(read(tmp_path / "en.md"), read(tmp_path / "ja.md"))
+
+    code = [(ours.source, theirs.source) for ours, theirs in pairs if not ours.text]
+    assert [ours == theirs for ours, theirs in code] == [True]
+
+
+def test_a_folder_in_one_named_like_a_measured_corpus_is_refused(
+    tmp_path: Path,
+) -> None:
+    exclusion = importlib.import_module("training.exclusion")
+    folder = tmp_path / "kubernetes-website" / "content" / "ja"
+    folder.mkdir(parents=True)
+
+    with pytest.raises(exclusion.Excluded):
+        exclusion.Measured(()).check_folder(folder)
 
 
 def test_html_has_sections_too(tmp_path: Path) -> None:
