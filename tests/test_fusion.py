@@ -210,7 +210,8 @@ def test_the_lack_of_words_is_forgiven_only_to_what_is_in_another_language() -> 
         own = score(facts, 0.8, 0.0, 0.0)
         foreign = score(facts, 0.8, 0.0, 0.0, foreign=True)
 
-        assert foreign - own == pytest.approx((1 - GRAPH) * 0.3 * FOREIGN * abroad)
+        words = (1 - GRAPH) * (1 - facts.meaning)
+        assert foreign - own == pytest.approx(words * FOREIGN * abroad)
 
 
 def test_words_that_tell_outweigh_a_model_that_is_weaker_than_they() -> None:

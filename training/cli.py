@@ -107,6 +107,16 @@ def pieces(work: Path, size: int, extra: tuple[Path, ...], seed: int) -> None:
 
 @main.command()
 @work_option
+@click.option("--to", type=_FOLDER, required=True, help="Folder of the product's data.")
+def words(work: Path, to: Path) -> None:
+    """Count what words are called in the other language: write words.tsv."""
+    from training.dictionary import make_dictionary
+
+    make_dictionary(work, to)
+
+
+@main.command()
+@work_option
 @model_option
 @click.option(
     "--start", type=_EXISTING, required=True, help="Folder of something learnt before."
@@ -213,6 +223,7 @@ def evaluate(
 @click.option("--most", type=int)
 @click.option("--seed", default=0, show_default=True)
 @click.option("--to", type=_FOLDER, help="Where to export what was learnt.")
+@click.option("--words-to", type=_FOLDER, help="Where to write the dictionary.")
 @click.pass_context
 def everything(
     context: click.Context,
@@ -227,6 +238,7 @@ def everything(
     most: int | None,
     seed: int,
     to: Path | None,
+    words_to: Path | None,
 ) -> None:
     """Do every step in order; what an earlier run has finished is kept.
 
@@ -246,6 +258,8 @@ def everything(
             relevance=measured,
             seed=seed,
         )
+    if words_to:
+        context.invoke(words, work=work, to=words_to)
     if not (work / PIECES).exists():
         context.invoke(pieces, work=work, extra=extra, seed=seed)
     context.invoke(teacher, work=work, model=model, most=most)

@@ -5,7 +5,6 @@ both is also what a later training can start from. Which pieces the rows are for
 inside. By ``SHA256SUMS`` the product tells whether both are whole.
 """
 
-import hashlib
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,22 +14,17 @@ from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
 from training.adapter import DOWN, UP
+from training.digests import digest_of
 from training.minilm import JA
 from training.refusing import Refused
 
-__all__ = ("FILE", "PIECES", "digest_of", "export", "read_learnt", "write_learnt")
+__all__ = ("FILE", "PIECES", "export", "read_learnt", "write_learnt")
 
 FILE = "learnt.safetensors"
 PIECES = "pieces.model"
 _SCALES = f"{JA}.scales"
 _FOR = "pieces"
 _MOST = 127
-
-
-def digest_of(file: Path) -> str:
-    """What tells a file from others."""
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def write_learnt(folder: Path, learnt: Mapping[str, np.ndarray], pieces: str) -> None:

@@ -20,7 +20,8 @@ import optax
 
 from training.adapter import RANK, blank_adapter, grown, rank_of
 from training.batches import Batch, passes
-from training.exporting import FILE, PIECES, digest_of, read_learnt, write_learnt
+from training.digests import digest_of
+from training.exporting import FILE, PIECES, read_learnt, write_learnt
 from training.lessons import SAMPLING, Lessons, read_lessons
 from training.minilm import (
     JA,

@@ -24,7 +24,7 @@ SAMPLING: Mapping[str, Sampling] = {
     "passage": Sampling(share=0.5, weight=1.0),
     "section": Sampling(share=0.6, weight=1.0),
     "question": Sampling(share=0.4, weight=1.0),
-    "text": Sampling(share=1.0, weight=1.0),
+    "text": Sampling(share=0.6, weight=1.0),
     "message": Sampling(share=0.5, weight=1.0),
     "label": Sampling(share=0.3, weight=0.5),
     "common": Sampling(share=0.5, weight=0.5),

@@ -17,7 +17,8 @@ from sentencepiece import SentencePieceProcessor
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
 from training.catalogues import dictionary_entries
-from training.exporting import PIECES, digest_of, read_learnt, write_learnt
+from training.digests import digest_of
+from training.exporting import PIECES, read_learnt, write_learnt
 from training.minilm import JA, WORDS, load_weights
 from training.pairing import PARTS, read_pairs
 from training.progress import console, meter

@@ -10,7 +10,8 @@ ones. But a model shows it: where nothing it knows is close, the closest is far.
 
     trust   = 0 at *unrelated*, 1 at *related*, by the similarity of the closest result
     telling = 1 - 3 * common, and 0 at least
-    weight  = alpha * (1 + literal * (1 - abroad) * (1 - 2 * telling)), and 1 at most
+    words   = literal * (1 - abroad) + TRANSLATED * abroad
+    weight  = alpha * (1 + words * (1 - 2 * telling)), and 1 at most
     meaning = weight * (1 + trust) / 2 * min(1, 2 * (1 - missing))
     near    = similarity / closest, and missing * words at least
     fit     = words; in another language, FOREIGN * √trust * abroad of the way to near
@@ -23,10 +24,12 @@ than words that tell, *literal* lets them outweigh it, and it them where they do
 *missing* is the share of sections that
 have no vector, because they wait for it or because the model cannot read them: where
 most have none, the closest of the others is no answer, and having none says nothing.
-Words cannot match across languages, so nearness makes up for the lack of them in a
-result in another language than the question: the more, the more of what is close is
-*abroad*, and the more the model is to be trusted. Where there is as much in one's own
-language, answers in that come first; where nothing is close, the words that are there.
+Across languages words match by a dictionary, which does not have every word; so in a
+result in another language than the question nearness makes up for the lack of them: the
+more, the more of what is close is *abroad*, and the more the model is to be trusted.
+Where there is as much in one's own language, answers in that come first; where nothing
+is close, the words that are there. Words that had to be translated, too, outweigh the
+model where they tell.
 All numbers were chosen by measurement on relevance sets; see docs/search-quality.md.
 """
 
@@ -49,9 +52,12 @@ __all__ = (
 GRAPH = 0.05
 """The weight of links: enough to order what is equal, and to bring in neighbours."""
 
-FOREIGN = 0.5
-"""How far being near makes up for words that are those of another language, where
-everything that is close is in that language and the model is sure."""
+FOREIGN = 0.25
+"""How far being near makes up for words that the dictionary did not find in another
+language, where everything that is close is in that language and the model is sure."""
+
+TRANSLATED = 0.3
+"""What *literal* is for words that had to be translated."""
 
 _COMMON = 3.0
 """Where a third of all has the words, they tell nothing."""
@@ -72,8 +78,8 @@ class _Words(NamedTuple):
 
 _WORDS: dict[Language, _Words] = {
     "en": _Words(0.4, 6),
-    # Looked for in pairs of characters, of which endings and particles are a part: even
-    # an answer has not all of them, and the best by far may have half.
+    # Looked for in pairs of characters, endings and particles among them, or through a
+    # dictionary: even an answer has not all of them, and the best may have half.
     "ja": _Words(0.3, 2),
 }
 
@@ -136,8 +142,8 @@ class Facts(NamedTuple):
             return 0.0
         present = min(1.0, 2 * (1 - self.missing))
         telling = max(0.0, 1 - _COMMON * self.common)
-        # Of what is in another language its words say nothing either way.
-        literal = self.calibration.literal * (1 - self.abroad)
+        own = self.calibration.literal * (1 - self.abroad)
+        literal = own + TRANSLATED * self.abroad
         weight = min(1.0, self.alpha * (1 + literal * (1 - 2 * telling)))
         return weight * (1 + self.trust) / 2 * present
 
@@ -156,7 +162,8 @@ def words_signal(share: float, coverage: float, language: Language) -> float:
     """How well a result fits the words.
 
     *share* compares its BM25 score with the best one, *coverage* is the worth of the
-    words it contains in that of all words asked for, *language* that of the question.
+    words it contains in that of all words asked for, *language* that of the question;
+    Japanese as well where the words had to be translated.
     """
     words = _WORDS[language]
     return words.share * share + (1 - words.share) * coverage**words.steep

@@ -9,6 +9,7 @@ import pytest
 from models import without_japanese
 
 from ubp.cli import main
+from ubp.dictionary import lookup
 from ubp.embedding import japanese
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("models")]
@@ -141,3 +142,18 @@ def test_model_info_shows_what_japanese_was_learnt(run: Run) -> None:
     assert Path(learnt["card"]).is_file()
     assert "rank" in run("model", "info").out
     assert run("model", "info", "bge-m3", "--json").value["japanese"] is None
+
+
+def test_a_damaged_dictionary_is_told_and_search_goes_on(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "ok   dictionary: " in run("doctor").out
+    monkeypatch.setattr(lookup, "_lines", lambda _: b"")
+
+    run("index")
+
+    assert run("search", "making dough rise", "--json").value["results"]
+    for command in ("status", "doctor"):
+        told = run(command, "--json").out.replace("\n", " ")
+        assert "The dictionary is missing or damaged." in told, command
+        assert "Install ubp again" in told, command

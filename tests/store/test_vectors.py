@@ -258,6 +258,20 @@ def test_freed_places_are_used_again(
     check_places(db)
 
 
+def test_the_languages_there_are_do_not_depend_on_what_is_embedded(
+    db: apsw.Connection,
+) -> None:
+    assert vectors.languages(db) == frozenset()
+    take(db, languages=["en"])
+    note(db, "docs", [passage(1, "a"), passage(2, "b"), passage(3, "c", "ja")])
+    embed(db, 1)
+
+    assert vectors.languages(db) == {"en", "ja"}
+
+    forget(db, "docs", [3])
+    assert vectors.languages(db) == {"en"}
+
+
 def test_passage_in_a_language_the_model_does_not_know_does_not_wait(
     db: apsw.Connection,
 ) -> None:

@@ -20,6 +20,7 @@ from ubp.cli.client_checks import client_checks
 from ubp.cli.client_options import NAME, name_option, settings_option
 from ubp.cli.options import App, command
 from ubp.clients.catalogue import CLIENTS
+from ubp.dictionary import lookup
 from ubp.embedding import japanese, library
 from ubp.embedding.models import Model, chosen
 from ubp.embedding.remote_choice import host_of
@@ -94,6 +95,7 @@ def checks(app: App) -> Iterator[Check]:
         _docs,
         _derived,
         _index,
+        _dictionary,
         _model,
         _server,
     )
@@ -222,6 +224,12 @@ async def _failure(project: Project, model: Model) -> UbpError | None:
             await processes.aclose()
             group.cancel_scope.cancel()
     return None
+
+
+def _dictionary(_: Project) -> Check:
+    if fault := lookup.fault():
+        return Check("dictionary", "warn", fault, lookup.HINT)
+    return Check("dictionary", "ok", f"{lookup.size():,} words, English and Japanese")
 
 
 def _server(project: Project) -> Check:

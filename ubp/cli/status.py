@@ -15,6 +15,7 @@ from ubp.cli.contents import contents, in_words
 from ubp.cli.interruption import until_interrupted
 from ubp.cli.options import App, command
 from ubp.cli.status_watch import View, watched
+from ubp.dictionary import lookup
 from ubp.embedding import library
 from ubp.errors import IndexNotReady
 from ubp.packs.docs import queries
@@ -163,7 +164,12 @@ def _told_of(db: apsw.Connection, packs: Sequence[Pack]) -> vectors.VectorProgre
 
 def _problem(project: Project) -> str | None:
     asked = (project.settings.embedding, project.root)
-    return library.problem(*asked) or library.shortcoming(*asked)
+    dictionary = lookup.fault()
+    return (
+        library.problem(*asked)
+        or library.shortcoming(*asked)
+        or (dictionary and f"{dictionary} {lookup.HINT}")
+    )
 
 
 def _size(project: Project) -> int:

@@ -42,6 +42,7 @@ __all__ = (
     "count_waiting",
     "forget",
     "in_other_languages",
+    "languages",
     "note",
     "note_new",
     "progress",
@@ -135,6 +136,11 @@ _KNOWN = """
     SELECT row, digest, language FROM passage
      WHERE pack = ? AND row IN (SELECT value FROM json_each(?))
 """
+_NEXT_STATE = "SELECT min(embedded) FROM passage WHERE embedded > ?"
+_NEXT_LANGUAGE = """
+    SELECT min(language) FROM passage WHERE embedded = ? AND language > ?
+"""
+
 _IN_OTHER_LANGUAGES = """
     SELECT row FROM passage
      WHERE pack = ? AND row IN (SELECT value FROM json_each(?)) AND language <> ?
@@ -262,6 +268,20 @@ def note_new(db: apsw.Connection, pack: str, passages: Sequence[Passage]) -> Non
         _place(
             db, model, [Placing(*each) for each in db.execute(_TO_PLACE_OF, known_to)]
         )
+
+
+def languages(db: apsw.Connection) -> frozenset[str]:
+    """The languages there are texts in."""
+    found: set[str] = set()
+    # From one to the next by the index: there are few, and many rows of each.
+    state = db.execute(_NEXT_STATE, (_FAILED - 1,)).get
+    while state is not None:
+        language = db.execute(_NEXT_LANGUAGE, (state, "")).get
+        while language is not None:
+            found.add(language)
+            language = db.execute(_NEXT_LANGUAGE, (state, language)).get
+        state = db.execute(_NEXT_STATE, (state,)).get
+    return frozenset(found)
 
 
 def in_other_languages(

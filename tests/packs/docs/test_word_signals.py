@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import anything, mixed, pieces
 
+from ubp.dictionary import lookup
 from ubp.packs.docs import queries, word_signals
 from ubp.packs.docs.page_signals import PageWords
 from ubp.packs.docs.text_index import SECTIONS
@@ -327,3 +328,74 @@ def test_a_page_called_by_every_word_need_not_contain_them_all() -> None:
     found = by_words(db, "late fees", None).pages
 
     assert found[queries.page_at(db, "fees.md").id].signal == 1.0
+
+
+# -- in another language ---------------------------------------------------------------
+
+BILINGUAL = {
+    "認証.md": "# 認証フロー\n\nセッションはデータベースに保存する。",
+    "delivery.md": "# Delivery\n\nA parcel is delivered in three days.",
+    "fees.md": "# Fees\n\nA late book costs 20 yen a day.",
+}
+
+
+def test_a_page_in_another_language_is_found_by_its_words() -> None:
+    db = with_pages(BILINGUAL)
+
+    assert list(signals(db, "authentication")) == ["認証.md"]
+    assert next(iter(signals(db, "荷物の配送"))) == "delivery.md"
+    assert by_words(db, "authentication", None).pages.popitem()[1].translated
+
+
+def test_a_page_in_ones_own_language_with_the_words_comes_before_the_translated() -> (
+    None
+):
+    db = with_pages({**BILINGUAL, "auth.md": "# Authentication\n\nBy password."})
+
+    found = signals(db, "authentication by password")
+
+    assert next(iter(found)) == "auth.md"
+    assert "認証.md" not in found
+
+
+def test_what_contains_the_question_literally_needs_no_dictionary() -> None:
+    db = with_pages({"ja.md": "# 手順\n\nまず kubectl delete を実行します。"})
+
+    [found] = by_words(db, "kubectl delete", None).pages.values()
+
+    assert found.signal == 1.0
+    assert not found.translated
+
+
+def test_a_translated_page_is_narrowed_by_its_type_like_any_other() -> None:
+    db = with_pages(
+        {"a.md": "---\ndoc_type: adr\n---\n# 認証\n\n認証の話。", **BILINGUAL}
+    )
+
+    assert set(signals(db, "authentication")) == {"a.md", "認証.md"}
+    assert set(signals(db, "authentication", "adr")) == {"a.md"}
+
+
+def test_the_best_translated_page_stands_to_ones_own_as_its_words_do() -> None:
+    db = with_pages(
+        {
+            "own.md": "# Parcels\n\nA server is not a parcel.",
+            "all.md": "# サーバー\n\nサーバーの認証とセッション。",
+            "one.md": "# 一覧\n\nセッションの一覧。",
+        }
+    )
+
+    found = signals(db, "server authentication session")
+
+    assert next(iter(found)) == "all.md"
+    assert found["own.md"] < found["all.md"] / 2
+
+
+def test_a_damaged_dictionary_leaves_search_as_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    db = with_pages(BILINGUAL)
+    monkeypatch.setattr(lookup, "_lines", lambda _: b"")
+
+    assert signals(db, "authentication") == {}
+    assert list(signals(db, "delivery")) == ["delivery.md"]

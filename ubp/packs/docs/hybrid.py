@@ -60,6 +60,8 @@ class Signals(NamedTuple):
     proximity: float
     foreign: bool = False
     """It is in another language than the question."""
+    translated: bool = False
+    """It has the words of the question in another language."""
 
 
 class SectionHit(NamedTuple):
@@ -98,6 +100,7 @@ def find(db: apsw.Connection, blocks: Blocks, question: Question) -> Hybrid:
             words[page].signal if page in words else 0.0,
             0.0,
             page in meaning and meaning[page].is_foreign,
+            page in words and words[page].translated,
         )
         for page in words.keys() | meaning.keys()
     }
@@ -230,10 +233,12 @@ def reason(signals: Signals, question: str) -> str:
     if signals.similarity > 0:
         where = ", in another language" if signals.foreign else ""
         parts.append(f"similar in meaning ({signals.similarity:.2f}){where}")
-    if signals.words >= words_signal(0.0, 1.0, language_of(question)):
-        parts.append(f"has the words ({signals.words:.2f})")
+    language = "ja" if signals.translated else language_of(question)
+    how = ", translated" if signals.translated else ""
+    if signals.words >= words_signal(0.0, 1.0, language):
+        parts.append(f"has the words{how} ({signals.words:.2f})")
     elif signals.words > 0:
-        parts.append(f"has some of the words ({signals.words:.2f})")
+        parts.append(f"has some of the words{how} ({signals.words:.2f})")
     if not parts:
         parts.append("linked with pages that match")
     return ", ".join(parts)

@@ -20,6 +20,7 @@ from ubp.project import Project
 from ubp.questions import words_to_mark
 from ubp.snippets import snippet
 from ubp.store import vectors
+from ubp.store.foreign_words import names_abroad
 from ubp.store.vector_blocks import Blocks
 from ubp.toolkit import Context, Effect, phase, tool
 
@@ -231,6 +232,9 @@ class _Shown:
         rows = [hit.row for ranked in pages for hit in _worth_showing(ranked.sections)]
         self._texts = queries.section_texts(db, [*rows, *self._first.values()])
         self._words = words_to_mark(query)
+        self._translated: list[str] = []
+        if any(ranked.signals.translated for ranked in pages):
+            self._translated = [*self._words, *names_abroad(query)]
         self._pages = pages
 
     def within(self, most: int) -> list[list[MatchedSection]]:
@@ -261,11 +265,12 @@ class _Shown:
         hits = _worth_showing(ranked.sections)
         if first is not None:
             hits = [SectionHit(first, 0.0)]
+        words = self._translated if ranked.signals.translated else self._words
         return [
             MatchedSection(
                 section_id=row,
                 heading=self._texts[row].heading,
-                content=snippet(self._texts[row].content, self._words, excerpt),
+                content=snippet(self._texts[row].content, words, excerpt),
                 score=round(score, 4),
             )
             for row, score in hits

@@ -8,10 +8,11 @@ signal is ``fusion.words_signal`` of two numbers:
 * its coverage: the worth of the words in its best section in that of all words asked
   for. A section that contains every token literally, parts of words and punctuation
   included, covers all of it; so does a page called by all of the words.
+
+A page in another language than the question may fit better by its words translated.
 """
 
 import itertools
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import apsw
@@ -19,10 +20,11 @@ import apsw
 from ubp.fusion import common, words_signal
 from ubp.languages import language_of
 from ubp.packs.docs import queries
-from ubp.packs.docs.page_signals import PageWords
+from ubp.packs.docs.page_signals import PageWords, share_of, total_of
 from ubp.packs.docs.text_index import SECTION_WORDS, SECTIONS
+from ubp.packs.docs.translated_signals import by_translated_words
 from ubp.questions import content_words
-from ubp.store.fulltext import any_of
+from ubp.store.fulltext import Matches, any_of
 from ubp.store.some_words import terms
 from ubp.toolkit import phase
 
@@ -33,10 +35,6 @@ _MOST_ROWS = 400
 
 _ENOUGH_PAGES = 100
 """Of so many pages none is missed that could be among those shown."""
-
-_NEXT = 0.2
-_COUNTED = 5
-"""A page's second to fifth section count a fifth of what they would as its best."""
 
 _ALL = 0.999
 """A share of the words that is all of them, sums of fractions being what they are."""
@@ -58,28 +56,10 @@ class _Row(NamedTuple):
 
 def by_words(db: apsw.Connection, question: str, doc_type: str | None) -> FoundByWords:
     """The pages with the words of *question*, or with the most telling of them."""
-    asked = terms(question)
     language = language_of(question)
-    among = None if doc_type is None else queries.sections_of_type(db, doc_type)
     with phase("match"):
         literal = SECTIONS.search(db, question)
-    with phase("weigh"):
-        found = {
-            row: _Row(score, coverage)
-            for row, score, coverage in SECTION_WORDS.weighed(
-                db, asked, _MOST_ROWS, among
-            )
-        }
-    # Parts of words and punctuation: the words alone did not find them.
-    if literal.rows - found.keys():
-        with phase("rank"):
-            best = list(itertools.islice(SECTIONS.ranked(db, literal), _MOST_ROWS))
-        found |= {
-            row: _Row(min(1.0, -rank), 1.0) for row, rank in best if row not in found
-        }
-    found |= {
-        row: found[row]._replace(coverage=1.0) for row in literal.rows & found.keys()
-    }
+    found = _sections(db, question, doc_type, literal)
     page_of = queries.pages_of_sections(db, found, doc_type)
     rest = literal.rows - found.keys()
     uncounted = 0
@@ -103,7 +83,7 @@ def by_words(db: apsw.Connection, question: str, doc_type: str | None) -> FoundB
     called = {page for page, share in names.items() if share > _ALL}
     first = queries.first_sections(db, called - rows_of.keys(), doc_type)
     totals = {
-        page: _total(found[row].score for row in rows) * (1 + names.get(page, 0.0))
+        page: total_of(found[row].score for row in rows) * (1 + names.get(page, 0.0))
         for page, rows in rows_of.items()
     }
     most = max(totals.values(), default=0.0)
@@ -118,26 +98,44 @@ def by_words(db: apsw.Connection, question: str, doc_type: str | None) -> FoundB
         for row in rows
     }
     best_row = max(raised.values(), default=0.0)
+    with phase("translate"):
+        there = by_translated_words(db, question, doc_type, _MOST_ROWS)
     pages: dict[int, PageWords] = {}
-    coverages: list[float] = []
+    coverages = dict(there.coverages)
     for page, rows in rows_of.items():
         covered = max(found[row].coverage for row in rows)
         coverage = 1.0 if page in called else covered
-        coverages.append(coverage)
+        coverages[page] = max(coverage, coverages.get(page, 0.0))
         shares = sorted(
-            ((row, _share(raised[row], best_row)) for row in rows),
+            ((row, share_of(raised[row], best_row)) for row in rows),
             key=lambda pair: (-pair[1], pair[0]),
         )
-        signal = words_signal(_share(totals[page], most), coverage, language)
-        pages[page] = PageWords(signal, tuple(shares))
+        share = share_of(totals[page], most)
+        if coverage < _ALL:  # the best of few words, where others have more translated
+            share *= there.rival
+        pages[page] = PageWords(words_signal(share, coverage, language), tuple(shares))
+    for page, each in there.pages.items():
+        if page not in pages or each.signal > pages[page].signal:
+            pages[page] = each
     total = queries.count_all(db, doc_type)
-    return FoundByWords(pages, uncounted, common(coverages, total))
+    return FoundByWords(pages, uncounted, common(coverages.values(), total))
 
 
-def _total(scores: Iterable[float]) -> float:
-    best, *more = sorted(scores, reverse=True)
-    return best + _NEXT * sum(more[: _COUNTED - 1])
-
-
-def _share(score: float, best: float) -> float:
-    return score / best if best > 0 else 1.0
+def _sections(
+    db: apsw.Connection, question: str, doc_type: str | None, literal: Matches
+) -> dict[int, _Row]:
+    """The sections with words of *question*, or with parts of words as it has them."""
+    among = None if doc_type is None else queries.sections_of_type(db, doc_type)
+    with phase("weigh"):
+        weighed = SECTION_WORDS.weighed(db, terms(question), _MOST_ROWS, among)
+    found = {row: _Row(score, coverage) for row, score, coverage in weighed}
+    # Parts of words and punctuation: the words alone did not find them.
+    if literal.rows - found.keys():
+        with phase("rank"):
+            best = list(itertools.islice(SECTIONS.ranked(db, literal), _MOST_ROWS))
+        found |= {
+            row: _Row(min(1.0, -rank), 1.0) for row, rank in best if row not in found
+        }
+    return found | {
+        row: found[row]._replace(coverage=1.0) for row in literal.rows & found.keys()
+    }

@@ -1,0 +1,1 @@
+"""What words are called in the other language, counted from translated texts."""
