@@ -31,6 +31,13 @@ def named(unit: dict[str, Any], name: str) -> dict[str, Any]:
     return change(change(unit, "id", GONE), "name", name)
 
 
+JAPANESE_SKILL = skill_text(
+    "経費精算の手順",
+    "領収書を集めてから、承認フローに従って申請します。",
+    "社内の手順書です。",
+)
+
+
 async def test_a_contributed_skill_is_found_with_all_its_fields(agents: Agents) -> None:
     front = "version: 1.0\nauthor: Ann\ntags: [Ledger]\nkp:\n  domain: Finance\n"
 
@@ -300,15 +307,33 @@ async def test_of_equally_relevant_ones_the_better_comes_first(agents: Agents) -
 
 @pytest.mark.parametrize("query", ["経費精算", "領収書を集め", "承認フロー"])
 async def test_japanese_finds_japanese(agents: Agents, query: str) -> None:
-    text = skill_text(
-        "経費精算の手順",
-        "領収書を集めてから、承認フローに従って申請します。",
-        "社内の手順書です。",
-    )
-
-    answer = await agents.skill(text)
+    answer = await agents.skill(JAPANESE_SKILL)
 
     assert list(await agents.skills(query)) == [answer["id"]]
+
+
+@pytest.mark.parametrize("query", ["the approval flow", "approve", "承認フロー"])
+async def test_english_words_find_japanese(agents: Agents, query: str) -> None:
+    answer = await agents.skill(JAPANESE_SKILL)
+    await agents.skill(good_skill_text("ledger-check"))
+
+    assert list(await agents.skills(query)) == [answer["id"]]
+
+
+async def test_japanese_words_find_english(agents: Agents) -> None:
+    answer = await agents.skill(good_skill_text("password-reset"))
+    await agents.skill(JAPANESE_SKILL)
+
+    assert list(await agents.skills("パスワード")) == [answer["id"]]
+
+
+async def test_nobody_finds_by_translation_what_they_may_not_see(
+    agents: Agents,
+) -> None:
+    await agents.skill(JAPANESE_SKILL, visibility="private")
+    agents.becomes("other")
+
+    assert await agents.skills("approve") == {}
 
 
 @pytest.mark.parametrize(

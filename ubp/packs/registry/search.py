@@ -1,8 +1,9 @@
 """Find items by meaning and words together, among those that may be seen.
 
-An item is found if it has at least half of what the words asked for are worth, or if it
-is closer in meaning than what is unrelated. It is placed by relevance, on the scale of
-``ubp/fusion.py``; of equally relevant ones the better comes first, then the newer.
+An item is found if it has at least half of what the words asked for are worth, as they
+are or translated, or if it is closer in meaning than what is unrelated. It is placed by
+relevance, on the scale of ``ubp/fusion.py``; of equally relevant ones the better comes
+first, then the newer.
 """
 
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from ubp.packs.registry import queries
 from ubp.packs.registry.queries import Filter, Placed, Viewer
 from ubp.packs.registry.text_index import CLOSED_WORDS, ITEM_WORDS, PACK_NAME
 from ubp.store import vectors
+from ubp.store.foreign_words import abroad
 from ubp.store.some_words import Weighed, terms
 from ubp.store.vector_blocks import Blocks
 from ubp.store.vectors import ModelRow
@@ -153,10 +155,17 @@ def _relevant(
         row: words_signal(score / best if best else 1.0, coverage, language)
         for row, score, coverage in weighed
     }
-    found = {row for row, _, coverage in weighed if coverage >= _ENOUGH_WORDS}
+    coverages = {row: coverage for row, _, coverage in weighed}
+    with phase("translate"):
+        there = abroad(db, ITEM_WORDS, PACK_NAME, question.text, _LOOKED_AT, among)
+    most = max((each.score for each in there.rows), default=0.0)
+    for row, score, coverage in there.rows:
+        signal = words_signal(score / most if most else 1.0, coverage, "ja")
+        words[row] = max(words.get(row, 0.0), signal * there.share)
+        coverages[row] = max(coverages.get(row, 0.0), coverage * there.share)
+    found = {row for row, share in coverages.items() if share >= _ENOUGH_WORDS}
     close, facts = _by_meaning(db, blocks, question, among, words.keys())
-    shares = [each.coverage for each in weighed]
-    facts = facts._replace(common=common(shares, total))
+    facts = facts._replace(common=common(coverages.values(), total))
     found |= {
         row
         for row, cosine in close.items()
@@ -169,7 +178,8 @@ def _relevant(
         )
         for row in found
     }
-    return relevance, max(len(weighed), len(close)) < _LOOKED_AT
+    looked_at = max(len(weighed), len(there.rows), len(close))
+    return relevance, looked_at < _LOOKED_AT
 
 
 def _by_words(
