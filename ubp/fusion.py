@@ -12,7 +12,8 @@ ones. But a model shows it: where nothing it knows is close, the closest is far.
     telling = 1 - 3 * common, and 0 at least
     words   = literal * (1 - abroad) + TRANSLATED * abroad
     weight  = alpha * (1 + words * (1 - 2 * telling)), and 1 at most
-    meaning = weight * (1 + trust) / 2 * min(1, 2 * (1 - missing))
+    doubt   = (1 - trust) / 2 * (1 - min(1, 2 * words) * (1 - telling))
+    meaning = weight * (1 - doubt) * min(1, 2 * (1 - missing))
     near    = similarity / closest, and missing * words at least
     fit     = words; in another language, FOREIGN * √trust * abroad of the way to near
     score   = (1 - GRAPH) * (meaning * near + (1 - meaning) * fit) + GRAPH * proximity
@@ -61,6 +62,9 @@ TRANSLATED = 0.3
 
 _COMMON = 3.0
 """Where a third of all has the words, they tell nothing."""
+
+_DOUBTS = 2.0
+"""Of a *literal* that outweighs the model by half, in full."""
 
 _NEARLY = 0.5
 """Who has this share of the words that the best has, has nearly as many."""
@@ -145,7 +149,10 @@ class Facts(NamedTuple):
         own = self.calibration.literal * (1 - self.abroad)
         literal = own + TRANSLATED * self.abroad
         weight = min(1.0, self.alpha * (1 + literal * (1 - 2 * telling)))
-        return weight * (1 + self.trust) / 2 * present
+        # Where words tell nothing, doubts about the model do not speak for them.
+        spoken_for = 1 - min(1.0, _DOUBTS * literal) * (1 - telling)
+        doubt = (1 - self.trust) / 2 * spoken_for
+        return weight * (1 - doubt) * present
 
 
 def common(coverages: Collection[float], total: int) -> float:
