@@ -63,6 +63,7 @@ def convert_rows(weights: Path, to: Path, learnt: Path | None = None) -> None:
 
 def convert_adapter(to: Path, learnt: Path, layers: int = 6) -> None:
     """Make the GGUF file *to* of the adapter in the folder *learnt*."""
+    import numpy as np
     from gguf import GGUFType, Keys
 
     corrections = list(japanese.corrections(learnt))
@@ -74,8 +75,9 @@ def convert_adapter(to: Path, learnt: Path, layers: int = 6) -> None:
         writer.add_float32(Keys.Adapter.LORA_ALPHA, float(len(corrections[0].down)))
         for each in corrections:
             name = name_of(f"{each.name}.weight")
-            writer.add_tensor(f"{name}.lora_a", each.down)
-            writer.add_tensor(f"{name}.lora_b", each.up)
+            # In full: products this narrow take llama.cpp longer with halves.
+            writer.add_tensor(f"{name}.lora_a", each.down.astype(np.float32))
+            writer.add_tensor(f"{name}.lora_b", each.up.astype(np.float32))
 
 
 @contextmanager
