@@ -61,6 +61,13 @@ def test_a_question_without_a_known_word_looks_for_nothing(question: str) -> Non
     assert foreign_terms(question) == []
 
 
+def test_of_a_question_without_end_the_beginning_is_looked_for() -> None:
+    terms = names("サーバーの認証 " + "検索精度の設計を変更する方法" * 100_000)
+
+    assert terms[:2] == ["サーバ", "認証"]
+    assert len(terms) <= 32
+
+
 def test_names_made_of_signs_are_looked_for_too() -> None:
     assert "c" not in names("C++ server")
     assert len(names("C++ server")) == 2

@@ -27,6 +27,9 @@ __all__ = ("Abroad", "abroad", "foreign_terms", "names_abroad")
 _MOST_TERMS = 32
 """Of a question; each is looked for under several names."""
 
+_MOST_CHARACTERS = 500
+"""Of a question that are cut into Japanese words: more than so many words have."""
+
 
 def foreign_terms(question: str) -> list[Term]:
     """The words of *question*, each with all it may be called in the other language.
@@ -125,7 +128,7 @@ def _translated(question: str) -> dict[str, list[str]]:
         for run in lexicon.runs(word):
             if run.kind is Kind.WORD:
                 found[run.text] = translations(run.text)
-    for run in lexicon.runs(lexicon.fold(question)):
+    for run in lexicon.runs(lexicon.fold(question[:_MOST_CHARACTERS])):
         if run.kind is Kind.CJK:
             found |= _of_run(run.text)
     return found
